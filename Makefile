@@ -1,0 +1,59 @@
+# A fresh clone needs Python 3.11 or later and, for the C backend, a C compiler.
+#
+#   make demo        install and show a first model from graph to source
+#   make test        format and lint checks, then the tests
+#   make test-slow   the tests marked slow
+#   make types       mypy --strict
+#   make docs        the pages, in docs/_build/html
+#   make bench       the benchmarks, each in one run against its peers
+#   make clean       remove what these made
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-slow types docs bench clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: $(VENV)/installed
+	$(RUN) -m platewright.demo
+
+test: $(VENV)/installed-dev
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
+
+test-slow: $(VENV)/installed-dev
+	HYPOTHESIS_PROFILE=thorough $(RUN) -m pytest -n $(WORKERS) -m slow
+
+types: $(VENV)/installed-dev
+	$(RUN) -m mypy
+
+docs: $(VENV)/installed-docs
+	$(RUN) -m sphinx --fail-on-warning --keep-going --quiet -b html -d docs/_build/doctrees docs docs/_build/html
+
+bench: $(VENV)/installed-bench
+	$(RUN) benchmarks/exact.py
+
+clean:
+	rm -rf $(VENV) docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+# One empty file in the environment for each set of packages: pip runs again only when pyproject.toml changes.
+
+$(RUN):
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(RUN)
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/installed-%: pyproject.toml | $(RUN)
+	$(PIP) -e ".[$*]"
+	@touch $@

@@ -1,0 +1,1 @@
+"""Symbolic expressions over named indices, and what can be done with them."""

@@ -1,0 +1,409 @@
+"""Builders that keep expressions tidy: flatten, fold constants, collect equal terms and powers.
+
+    add(x, x) -> 2 x        multiply(x, x) -> x^2        log(exp(x)) -> x        power(power(x, 2), 0.5) is kept
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from platewright.algebra.expression import (
+    ONE,
+    ZERO,
+    Add,
+    AtMost,
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Indicator,
+    Inverse,
+    Lag,
+    LogDeterminant,
+    LogSumExp,
+    Multiply,
+    Power,
+    Quadratic,
+    Reference,
+    Size,
+    Sum,
+    Where,
+    all_indices,
+    free_indices,
+    fresh,
+    rebuild,
+)
+from platewright.algebra.functions import FUNCTIONS
+from platewright.errors import ModelError, ParameterError
+
+
+def expression(value: object) -> Expression:
+    """Numbers become constants; expressions pass."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_)):
+        return Constant(float(value))
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return Constant(float(value))
+    raise ParameterError(
+        f"{value!r} is not a number or an expression",
+        expected="a number, a variable of the model, or an expression of them",
+        hint="give an array its axis by name: pw.array(values, over=plate)",
+    )
+
+
+def _coefficient(term: Expression) -> tuple[float, Expression]:
+    """A term as number times the rest."""
+    match term:
+        case Constant(value):
+            return value, ONE
+        case Multiply(factors) if isinstance(factors[0], Constant):
+            rest = factors[1:]
+            return factors[0].value, rest[0] if len(rest) == 1 else Multiply(rest)
+    return 1.0, term
+
+
+def add(*terms: object) -> Expression:
+    """A sum with equal terms collected, in the order of first appearance."""
+    collected: dict[Expression, float] = {}
+    stack = [expression(term) for term in reversed(terms)]
+    while stack:
+        term = stack.pop()
+        if isinstance(term, Add):
+            stack.extend(reversed(term.terms))
+            continue
+        number, rest = _coefficient(term)
+        collected[rest] = collected.get(rest, 0.0) + number
+    parts = []
+    for rest, number in collected.items():
+        if number == 0.0:
+            continue
+        if rest == ONE:
+            parts.append(Constant(number))
+        elif number == 1.0:
+            parts.append(rest)
+        else:
+            parts.append(_scaled(number, rest))
+    if not parts:
+        return ZERO
+    return parts[0] if len(parts) == 1 else Add(tuple(parts))
+
+
+def _scaled(number: float, rest: Expression) -> Expression:
+    factors = rest.factors if isinstance(rest, Multiply) else (rest,)
+    return Multiply((Constant(number), *factors))
+
+
+def multiply(*factors: object) -> Expression:
+    """A product with equal bases collected into powers and numbers folded in front."""
+    number = 1.0
+    collected: dict[Expression, Expression] = {}
+    stack = [expression(factor) for factor in reversed(factors)]
+    while stack:
+        factor = stack.pop()
+        match factor:
+            case Constant(value):
+                number *= value
+            case Multiply(inner):
+                stack.extend(reversed(inner))
+            case Indicator():
+                collected[factor] = ONE  # [c = k]^2 = [c = k]
+            case Power(base, exponent):
+                collected[base] = add(collected.get(base, ZERO), exponent)
+            case _:
+                collected[factor] = add(collected.get(factor, ZERO), ONE)
+    if number == 0.0:
+        return ZERO
+    parts: list[Expression] = []
+    for base, exponent in collected.items():
+        part = power(base, exponent)
+        if isinstance(part, Constant):
+            number *= part.value
+        elif isinstance(part, Multiply):
+            parts.extend(part.factors)
+        else:
+            parts.append(part)
+    if number == 0.0:
+        return ZERO
+    if not parts:
+        return Constant(number)
+    if number != 1.0:
+        if len(parts) == 1 and isinstance(parts[0], Add):
+            return add(*(multiply(number, term) for term in parts[0].terms))
+        parts.insert(0, Constant(number))
+    return parts[0] if len(parts) == 1 else Multiply(tuple(parts))
+
+
+def power(base: object, exponent: object) -> Expression:
+    """A power; numbers fold, integer powers go into products, powers of powers join where that is safe."""
+    base, exponent = expression(base), expression(exponent)
+    if exponent == ZERO:
+        return ONE
+    if exponent == ONE:
+        return base
+    match base, exponent:
+        case Constant(number), Constant(degree):
+            if number == 0.0 and degree < 0:
+                raise ModelError("division by zero in the model", expected="a denominator that is not 0")
+            if number < 0 and not float(degree).is_integer():
+                raise ModelError(f"({number:g}) ** {degree:g} is not a real number", expected="a base >= 0")
+            return Constant(number**degree)
+        case Constant(number), _ if number == 1.0:
+            return ONE
+        case Power(inner, Constant(first)), Constant(second):
+            # (x^2)^(1/2) is |x|, not x: powers join only when no sign can be lost.
+            if float(second).is_integer() or not float(first).is_integer() or float(first) % 2 == 1:
+                return power(inner, first * second)
+        case Multiply(factors), Constant(degree) if float(degree).is_integer():
+            return multiply(*(power(factor, degree) for factor in factors))
+        case Multiply((Constant(number), *rest)), Constant(degree) if number > 0:
+            return multiply(number**degree, power(multiply(*rest), degree))
+        case Indicator(), Constant(degree) if degree > 0:
+            return base
+        case Call("exp", (argument,)), _:
+            return call("exp", multiply(argument, exponent))
+    return Power(base, exponent)
+
+
+_FOLDED = {
+    "log": math.log,
+    "exp": math.exp,
+    "lgamma": math.lgamma,
+    "cos": math.cos,
+    "sin": math.sin,
+    "tanh": math.tanh,
+    "log1p": math.log1p,
+    "expm1": math.expm1,
+    "absolute": abs,
+    "floor": math.floor,
+}
+
+
+def call(function: str, *arguments: object) -> Expression:
+    """A function of the closed list, folded on constants and against its inverse."""
+    if function not in FUNCTIONS:
+        raise ModelError(f"there is no function `{function}`", expected=", ".join(FUNCTIONS))
+    parts = tuple(expression(argument) for argument in arguments)
+    match function, parts:
+        case "log", (Call("exp", (inner,)),):
+            return inner
+        case "exp", (Call("log", (inner,)),):
+            return inner
+        case "log", (Call("logistic", (inner,)),):
+            return Call("log_logistic", (inner,))
+        case "log", (Add((Constant(1.0), Multiply((Constant(-1.0), Call("logistic", (inner,)))))),):
+            return Call("log_logistic", (multiply(-1.0, inner),))
+        case "log", (Constant(value),) if value <= 0:
+            raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
+        case _, (Constant(value),) if function in _FOLDED:
+            return Constant(float(_FOLDED[function](value)))
+    return Call(function, parts)
+
+
+def log(value: object) -> Expression:
+    """Natural logarithm."""
+    return call("log", value)
+
+
+def exp(value: object) -> Expression:
+    """Exponential."""
+    return call("exp", value)
+
+
+def lgamma(value: object) -> Expression:
+    """Log of the gamma function."""
+    return call("lgamma", value)
+
+
+def equal(left: object, right: object) -> Expression:
+    """The indicator `[left = right]`."""
+    left, right = expression(left), expression(right)
+    if left == right:
+        return ONE
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return ZERO
+    if isinstance(left, Constant) or (isinstance(left, Index) and not isinstance(right, (Index, Constant))):
+        left, right = right, left
+    return Indicator(left, right)
+
+
+def where(condition: object, then: object, otherwise: object) -> Expression:
+    """`then` where the condition holds, else `otherwise`."""
+    condition, then, otherwise = expression(condition), expression(then), expression(otherwise)
+    if isinstance(condition, Constant):
+        return then if condition.value else otherwise
+    return then if then == otherwise else Where(condition, then, otherwise)
+
+
+def lag(index: Expression) -> Expression:
+    """The previous position of an index."""
+    if not isinstance(index, Index):
+        raise ModelError("a lag needs the index of an ordered plate", expected="m.lag('z') inside the plate of z")
+    return Lag(index)
+
+
+def total(body: object, index: Index) -> Expression:
+    """A sum over an index; what does not depend on it moves out as a factor."""
+    body = expression(body)
+    if index not in free_indices(body):
+        return multiply(Size(index.plate), body)
+    if isinstance(body, Multiply):
+        outside = [factor for factor in body.factors if index not in free_indices(factor)]
+        if outside:
+            inside = [factor for factor in body.factors if index in free_indices(factor)]
+            return multiply(*outside, total(multiply(*inside), index))
+        for factor in body.factors:
+            chosen = _chosen(factor, index)
+            if chosen is not None:
+                rest = multiply(*(other for other in body.factors if other is not factor))
+                return substitute(rest, {index: chosen})
+    return Sum(index, body)
+
+
+def _chosen(factor: Expression, index: Index) -> Expression | None:
+    """For `[index = other]`, the other side when it is an index of the same plate: the sum has one term."""
+    if isinstance(factor, Indicator) and isinstance(factor.left, Index) and isinstance(factor.right, Index):
+        other = factor.right if factor.left == index else factor.left
+        if index in (factor.left, factor.right) and other.plate == index.plate:
+            return other
+    return None
+
+
+def totals(body: object, indices: Iterable[Index]) -> Expression:
+    """Sums over several indices."""
+    result = expression(body)
+    for index in indices:
+        result = total(result, index)
+    return result
+
+
+def log_sum_exp(body: object, index: Index) -> Expression:
+    """The log of a sum of exponentials over an index."""
+    return LogSumExp(index, expression(body))
+
+
+def at_most(low: object, high: object) -> Expression:
+    """The log of `low <= high` as zero or minus infinity."""
+    low, high = expression(low), expression(high)
+    if isinstance(low, Constant) and isinstance(high, Constant):
+        if low.value > high.value:
+            raise ParameterError(f"the bounds {low.value:g} and {high.value:g} are the wrong way round")
+        return ZERO
+    return AtMost(low, high)
+
+
+def quadratic(residual: Expression, matrix: Expression, row: Index, column: Index) -> Expression:
+    """The quadratic form of a residual; scalar factors of the matrix move out."""
+    outside, inside = _scalars(matrix, row, column)
+    return multiply(*outside, Quadratic(residual, inside, row, column))
+
+
+def log_determinant(matrix: Expression, row: Index, column: Index) -> Expression:
+    """`log |s A| = d log s + log |A|` and `log |A^-1| = -log |A|`."""
+    outside, inside = _scalars(matrix, row, column)
+    result: Expression
+    match inside:
+        case Inverse(inner, inner_row, inner_column, at_row, at_column) if {at_row, at_column} == {row, column}:
+            result = multiply(-1.0, log_determinant(inner, inner_row, inner_column))
+        case Indicator(left, right) if {left, right} == {row, column}:
+            result = ZERO
+        case _:
+            result = LogDeterminant(inside, row, column)
+    logs = [multiply(Size(row.plate), log(factor)) for factor in outside]
+    return add(*logs, result)
+
+
+def inverse(matrix: Expression, row: Index, column: Index, at_row: Expression, at_column: Expression) -> Expression:
+    """`(s A)^-1 = s^-1 A^-1` and `(A^-1)^-1 = A`."""
+    outside, inside = _scalars(matrix, row, column)
+    result: Expression
+    match inside:
+        case Inverse(inner, inner_row, inner_column, there_row, there_column) if {there_row, there_column} == {row, column}:
+            result = substitute(inner, {inner_row: at_row, inner_column: at_column})
+        case Indicator(left, right) if {left, right} == {row, column}:
+            result = equal(at_row, at_column)
+        case _:
+            result = Inverse(inside, row, column, at_row, at_column)
+    return multiply(*(power(factor, -1.0) for factor in outside), result)
+
+
+def _scalars(matrix: Expression, row: Index, column: Index) -> tuple[list[Expression], Expression]:
+    """Factors of a matrix that depend on neither of its indices, and the rest."""
+    factors = matrix.factors if isinstance(matrix, Multiply) else (matrix,)
+    inside = [factor for factor in factors if free_indices(factor) & {row, column}]
+    outside = [factor for factor in factors if not free_indices(factor) & {row, column}]
+    return outside, multiply(*inside)
+
+
+def index(variable: Expression, at: object) -> Expression:
+    """`mu[z]`: fix the leading axes of a reference; `:` leaves an axis as it is."""
+    positions = at if isinstance(at, tuple) else (at,)
+    if not isinstance(variable, Reference) or not variable.indices:
+        raise ModelError(f"`{variable}` has no plates to index", expected="a variable that lives on a plate")
+    if len(positions) > len(variable.indices):
+        raise ModelError(
+            f"`{variable.name}` has {len(variable.indices)} axes but is indexed with {len(positions)}",
+            expected=f"at most {len(variable.indices)} positions",
+        )
+    chosen = list(variable.indices)
+    for axis, position in enumerate(positions):
+        if isinstance(position, slice):
+            continue
+        where_at = expression(position)
+        if isinstance(where_at, Constant) and (where_at.value < 0 or not float(where_at.value).is_integer()):
+            raise ModelError(f"`{variable.name}` indexed at {where_at.value:g}", expected="a whole number from 0")
+        chosen[axis] = where_at
+    return Reference(variable.name, tuple(chosen))
+
+
+def substitute(whole: Expression, changes: dict[Expression, Expression]) -> Expression:
+    """Replace parts by others; bound indices step aside when a newcomer would be captured."""
+    if not changes:
+        return whole
+    if whole in changes:
+        return changes[whole]
+    inner_changes = changes
+    from platewright.algebra.expression import bound
+
+    own = bound(whole)
+    if own:
+        inner_changes = {old: new for old, new in changes.items() if old not in own}
+        incoming: set[Index] = set()
+        for new in inner_changes.values():
+            incoming |= free_indices(new)
+        if clashing := [index for index in own if index in incoming]:
+            whole = rename_bound(whole, clashing, incoming)
+    if isinstance(whole, Inverse):
+        # The place of the element is outside the binding: A^-1[row, column] may bind the very names it is taken at.
+        at_row, at_column = substitute(whole.at_row, changes), substitute(whole.at_column, changes)
+        return inverse(substitute(whole.matrix, inner_changes), whole.row, whole.column, at_row, at_column)
+    return rebuild(whole, lambda part: substitute(part, inner_changes))
+
+
+def rename_bound(whole: Expression, clashing: list[Index], taken: set[Index]) -> Expression:
+    """Give bound indices of the outermost node new names."""
+    used = set(taken) | set(all_indices(whole))
+    changes: dict[Expression, Expression] = {}
+    for old in clashing:
+        new = fresh(old, used)
+        used.add(new)
+        changes[old] = new
+
+    def renamed(index: Index) -> Index:
+        return changes.get(index, index)  # type: ignore[return-value]
+
+    match whole:
+        case Sum(index, body):
+            return Sum(renamed(index), substitute(body, changes))
+        case LogSumExp(index, body):
+            return LogSumExp(renamed(index), substitute(body, changes))
+        case Quadratic(residual, matrix, row, column):
+            return Quadratic(substitute(residual, changes), substitute(matrix, changes), renamed(row), renamed(column))
+        case LogDeterminant(matrix, row, column):
+            return LogDeterminant(substitute(matrix, changes), renamed(row), renamed(column))
+        case Inverse(matrix, row, column, at_row, at_column):
+            return Inverse(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
+    return whole

@@ -1,0 +1,187 @@
+"""Evaluate an expression directly: slow, obvious, and the judge of everything generated.
+
+Arrays carry one axis per index in scope, of length 1 where they do not depend on it; a sum opens an axis and closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import special
+
+from platewright.algebra.expression import (
+    Add,
+    AtMost,
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Indicator,
+    Inverse,
+    Lag,
+    Literal,
+    LogDeterminant,
+    LogSumExp,
+    Multiply,
+    Power,
+    Quadratic,
+    Reference,
+    Size,
+    Sum,
+    Where,
+)
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Values of variables (axes in declared order) and sizes of plates."""
+
+    values: Mapping[str, Array]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    def with_values(self, more: Mapping[str, Array]) -> Environment:
+        """The same environment with more, or other, values."""
+        return Environment({**self.values, **more}, self.sizes)
+
+
+def evaluate(expression: Expression, environment: Environment, axes: tuple[Index, ...] = ()) -> Array:
+    """The value of an expression as an array with the given axes, each at its full size."""
+    result = _evaluate(expression, environment, axes)
+    return np.broadcast_to(result, tuple(environment.sizes[axis.plate] for axis in axes))
+
+
+def log_bessel0(x: Array) -> Array:
+    """`log I0(x)` without overflow."""
+    return np.log(special.i0e(x)) + np.abs(x)
+
+
+def multivariate_lgamma(x: Array, dimension: Array) -> Array:
+    """`log Gamma_d(x)`, the normaliser of the Wishart family."""
+    count = int(np.max(dimension))
+    result = count * (count - 1) / 4 * np.log(np.pi)
+    for j in range(count):
+        result = result + special.gammaln(x - j / 2)
+    return result
+
+
+_FUNCTIONS = {
+    "log": np.log,
+    "exp": np.exp,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "absolute": np.abs,
+    "lgamma": special.gammaln,
+    "digamma": special.digamma,
+    "trigamma": lambda x: special.polygamma(1, x),
+    "logistic": special.expit,
+    "log_logistic": special.log_expit,
+    "cos": np.cos,
+    "sin": np.sin,
+    "tanh": np.tanh,
+    "log_bessel0": log_bessel0,
+    "normal_cdf": special.ndtr,
+    "log_normal_cdf": special.log_ndtr,
+    "multivariate_lgamma": multivariate_lgamma,
+    "arctan2": np.arctan2,
+    "less": lambda a, b: np.asarray(a < b, dtype=float),
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "floor": np.floor,
+}
+
+
+def _evaluate(expression: Expression, environment: Environment, scope: tuple[Index, ...]) -> Array:
+    def inner(part: Expression) -> Array:
+        return _evaluate(part, environment, scope)
+
+    match expression:
+        case Constant(value):
+            return np.full((1,) * len(scope), value)
+        case Size(plate):
+            return np.full((1,) * len(scope), float(environment.sizes[plate]))
+        case Index(_, plate):
+            shape = [1] * len(scope)
+            shape[scope.index(expression)] = environment.sizes[plate]
+            return np.arange(environment.sizes[plate]).reshape(shape)
+        case Lag(index):
+            return np.maximum(inner(index) - 1, 0)
+        case Reference(name, indices):
+            return _look_up(np.asarray(environment.values[name]), [inner(part) for part in indices], len(scope))
+        case Literal(values, shape, _, indices):
+            table = np.asarray(values, dtype=float).reshape(shape)
+            return _look_up(table, [inner(part) for part in indices], len(scope))
+        case Add(terms):
+            result = inner(terms[0])
+            for term in terms[1:]:
+                result = result + inner(term)
+            return result
+        case Multiply(factors):
+            return _product([inner(factor) for factor in factors])
+        case Power(base, exponent):
+            return np.power(np.asarray(inner(base), dtype=float), inner(exponent))
+        case Call(function, arguments):
+            return _FUNCTIONS[function](*(inner(argument) for argument in arguments))
+        case Sum(index, body):
+            return np.sum(_opened(body, environment, scope, index), axis=-1)
+        case LogSumExp(index, body):
+            return special.logsumexp(_opened(body, environment, scope, index), axis=-1)
+        case Indicator(left, right):
+            return np.asarray(inner(left) == inner(right), dtype=float)
+        case AtMost(low, high):
+            return np.where(inner(low) <= inner(high), 0.0, -np.inf)
+        case Where(condition, then, otherwise):
+            return np.where(inner(condition) != 0, inner(then), inner(otherwise))
+        case Quadratic(residual, matrix, row, column):
+            vector = _opened(residual, environment, scope, row)
+            table = _matrix(matrix, row, column, environment, scope)
+            return _quadratic(vector, table)
+        case LogDeterminant(matrix, row, column):
+            return np.linalg.slogdet(_matrix(matrix, row, column, environment, scope))[1]
+        case Inverse(matrix, row, column, at_row, at_column):
+            table = np.linalg.inv(_matrix(matrix, row, column, environment, scope))
+            rows, columns = np.broadcast_arrays(inner(at_row), inner(at_column))
+            shape = np.broadcast_shapes(rows.shape, table.shape[:-2])
+            leading = np.ix_(*(range(size) for size in shape)) if shape else ()
+            table = np.broadcast_to(table, (*shape, *table.shape[-2:]))
+            return table[(*leading, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape))]
+    raise TypeError(f"not an expression: {expression!r}")
+
+
+def _quadratic(vector: Array, table: Array) -> Array:
+    shape = np.broadcast_shapes(vector.shape[:-1], table.shape[:-2])
+    vector = np.broadcast_to(vector, (*shape, vector.shape[-1]))
+    table = np.broadcast_to(table, (*shape, *table.shape[-2:]))
+    return np.einsum("...i,...ij,...j->...", vector, table, vector)
+
+
+def _product(values: list[Array]) -> Array:
+    """A product in which an exact zero wins over an infinity: `[c = k] log 0` is nothing, not NaN."""
+    result = values[0]
+    for value in values[1:]:
+        with np.errstate(invalid="ignore"):
+            product = result * value
+        zero = (result == 0) | (value == 0)
+        result = np.where(zero, 0.0, product) if np.isnan(product).any() else product
+    return result
+
+
+def _look_up(table: Array, positions: list[Array], depth: int) -> Array:
+    if not positions:
+        return np.reshape(table, (1,) * depth) if np.ndim(table) == 0 else table
+    return table[tuple(np.asarray(position, dtype=np.intp) for position in positions)]
+
+
+def _opened(body: Expression, environment: Environment, scope: tuple[Index, ...], index: Index) -> Array:
+    result = _evaluate(body, environment, (*scope, index))
+    shape = (*result.shape[:-1], environment.sizes[index.plate])
+    return np.broadcast_to(result, shape)
+
+
+def _matrix(matrix: Expression, row: Index, column: Index, environment: Environment, scope: tuple[Index, ...]) -> Array:
+    result = _evaluate(matrix, environment, (*scope, row, column))
+    shape = (*result.shape[:-2], environment.sizes[row.plate], environment.sizes[column.plate])
+    return np.array(np.broadcast_to(result, shape))

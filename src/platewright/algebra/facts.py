@@ -1,0 +1,53 @@
+"""What is known about variables while their expressions are worked on: their axes and their signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from platewright.algebra.domain import Domain
+from platewright.algebra.expression import (
+    Add,
+    Call,
+    Constant,
+    Expression,
+    Literal,
+    Multiply,
+    Power,
+    Reference,
+    Size,
+    Sum,
+)
+from platewright.algebra.functions import FUNCTIONS
+
+
+@dataclass(frozen=True)
+class Facts:
+    """For each variable the plates of its axes and the domain of its values."""
+
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+
+    def is_positive(self, expression: Expression) -> bool:
+        """Whether the value can be proved to be above zero."""
+        match expression:
+            case Constant(value):
+                return value > 0
+            case Literal(values, _, _, _):
+                return all(value > 0 for value in values)
+            case Size():
+                return True
+            case Reference(name, _):
+                domain = self.domains.get(name)
+                return domain is not None and domain.kind in ("real", "simplex") and domain.lower >= 0
+            case Add(terms):
+                return all(self.is_positive(term) for term in terms)
+            case Multiply(factors):
+                return all(self.is_positive(factor) for factor in factors)
+            case Power(base, _):
+                return self.is_positive(base)
+            case Call(function, _):
+                return FUNCTIONS[function].positive
+            case Sum(_, body):
+                return self.is_positive(body)
+        return False

@@ -1,0 +1,42 @@
+"""Read a dict of arrays, lists and scalars, each with its axes in the order that the model declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from platewright.data.cells import Cells, Table
+from platewright.data.frames import is_series, read_series
+from platewright.data.settle import as_array
+from platewright.data.signature import ColumnSpec, Signature
+from platewright.errors import UnknownName
+
+
+def read_mapping(signature: Signature, data: Mapping[Any, object]) -> Table:
+    """Every key must be a variable of the model, or the outer plate of a long table (`doc`, or `doc[word]`)."""
+    parents = signature.parent_columns()
+    outer = {column.name for column in parents.values()}
+    outer |= {f"{column.name}[{plate}]" for plate, column in parents.items()}
+    for key in data:
+        if key not in signature.columns and key not in outer:
+            raise UnknownName(str(key), {*signature.columns, *outer}, where="a key of the data")
+    columns = {name: _read(signature.columns[name], value) for name, value in data.items() if name in signature.columns}
+    found = {plate: _find_parent(plate, column, data) for plate, column in parents.items()}
+    return Table(columns, {plate: cells for plate, cells in found.items() if cells is not None})
+
+
+def _find_parent(plate: str, column: ColumnSpec, data: Mapping[Any, object]) -> Cells | None:
+    for key in (f"{column.name}[{plate}]", column.name):
+        if key in data:
+            return _read(column, data[key])
+    return None
+
+
+def _read(column: ColumnSpec, value: object) -> Cells:
+    """An array, a list, a scalar, a Series, or an xarray DataArray whose dimensions are the plates."""
+    axes = getattr(value, "dims", None)
+    if axes is not None and sorted(map(str, axes)) == sorted(column.plates):
+        return Cells(column.name, as_array(column.name, value), axes=tuple(str(axis) for axis in axes))
+    if not isinstance(value, (list, tuple, int, float, str)) and is_series(value):
+        return read_series(column.name, value)
+    return Cells(column.name, as_array(column.name, value))

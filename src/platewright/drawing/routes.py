@@ -1,0 +1,93 @@
+"""The line of an arc: straight where nothing is in the way, else the flattest curve that clears every node.
+
+    a ---> b           a --.  c  .--> b
+                            `---'
+
+A route is a quadratic curve from edge to edge through a control point beside the middle; on a straight route the
+control point is the middle.
+"""
+
+from __future__ import annotations
+
+from math import hypot
+from typing import NamedTuple, Sequence
+
+from platewright.drawing.shapes import Shape, edge_point, is_inside
+
+Point = tuple[float, float]
+SAMPLES = 30
+CLEARANCE = 5.0
+BENDS = (0.0, 24.0, -24.0, 48.0, -48.0, 76.0, -76.0, 110.0, -110.0, 150.0, -150.0, 210.0, -210.0, 300.0, -300.0)
+TWIN_BENDS = tuple(bend for bend in BENDS if bend > 0)
+END_GAP = 1.5
+
+
+class Route(NamedTuple):
+    """The drawn line of an arc."""
+
+    start: Point
+    control: Point
+    end: Point
+    is_straight: bool
+
+
+def route_arcs(arcs: Sequence[tuple[int, int]], shapes: Sequence[Shape]) -> list[Route]:
+    """A route for each arc; two arcs between the same nodes bend away from each other."""
+    pairs = [frozenset(arc) for arc in arcs]
+    return [
+        best_route(source, target, shapes, TWIN_BENDS if pairs.count(pair) > 1 else BENDS)
+        for (source, target), pair in zip(arcs, pairs, strict=True)
+    ]
+
+
+def best_route(source: int, target: int, shapes: Sequence[Shape], bends: Sequence[float]) -> Route:
+    """The first of the bends that meets no other node, or the one that meets fewest."""
+    others = [shape for number, shape in enumerate(shapes) if number not in (source, target)]
+    fewest, best = len(others) + 1, None
+    for bend in bends:
+        route = bent_route(shapes[source], shapes[target], bend)
+        if not (hits := nodes_hit(route, others)):
+            return route
+        if hits < fewest:
+            fewest, best = hits, route
+    return best or bent_route(shapes[source], shapes[target], 0.0)
+
+
+def bent_route(source: Shape, target: Shape, bend: float) -> Route:
+    """The curve whose control point lies `bend` to the right of the middle, seen from the source."""
+    across, down = target.x - source.x, target.y - source.y
+    length = hypot(across, down) or 1.0
+    middle = ((source.x + target.x) / 2, (source.y + target.y) / 2)
+    control = (middle[0] - down / length * bend, middle[1] + across / length * bend)
+    start = edge_point(source, *control)
+    end = edge_point(target, *control, gap=END_GAP)
+    return Route(start, control, end, bend == 0.0)
+
+
+def nodes_hit(route: Route, shapes: Sequence[Shape]) -> int:
+    """How many shapes the route runs through or close by."""
+    points = [curve_point(route, step / SAMPLES) for step in range(SAMPLES + 1)]
+    return sum(1 for shape in shapes if any(is_inside(shape, x, y, CLEARANCE) for x, y in points))
+
+
+def curve_point(route: Route, share: float) -> Point:
+    """The point that lies this share of the way along the route."""
+    if route.is_straight:
+        return tuple(a + (b - a) * share for a, b in zip(route.start, route.end, strict=True))
+    rest = 1 - share
+    return tuple(
+        rest * rest * a + 2 * rest * share * c + share * share * b
+        for a, c, b in zip(route.start, route.control, route.end, strict=True)
+    )
+
+
+def do_cross(first: Route, second: Route) -> bool:
+    """Whether the straight lines between the ends of two routes cross."""
+    (ax, ay), (bx, by) = first.start, first.end
+    (cx, cy), (dx, dy) = second.start, second.end
+
+    def side(px: float, py: float, qx: float, qy: float, rx: float, ry: float) -> float:
+        return (qx - px) * (ry - py) - (qy - py) * (rx - px)
+
+    apart = side(ax, ay, bx, by, cx, cy) * side(ax, ay, bx, by, dx, dy) < 0
+    return apart and side(cx, cy, dx, dy, ax, ay) * side(cx, cy, dx, dy, bx, by) < 0

@@ -1,0 +1,122 @@
+"""Every error a user can meet: what was found, where, what was expected, and what to do.
+
+    PlateError: `y` uses `mu`, which lives on plate `k` that `y` is not on
+      where:    variable y
+      expected: the plates of mu among those of y (row)
+      try:      index it (m.mu[m.z]) or reduce it (over=k)
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Iterable
+
+
+class PlatewrightError(Exception):
+    """The root of all errors raised on purpose; `except PlatewrightError` catches them all."""
+
+    def __init__(self, found: str, *, where: str = "", expected: str = "", hint: str = "") -> None:
+        self.found = found
+        self.where = where
+        self.expected = expected
+        self.hint = hint
+        lines = [found]
+        for label, text in (("where:   ", where), ("expected:", expected), ("try:     ", hint)):
+            if text:
+                lines.append(f"  {label} {text}")
+        super().__init__("\n".join(lines))
+
+
+class ModelError(PlatewrightError):
+    """The model as written has no meaning."""
+
+
+class UnknownName(ModelError):
+    """A name that the model does not have."""
+
+    def __init__(self, name: str, known: Iterable[str], *, where: str = "") -> None:
+        names = sorted(known)
+        near = get_close_matches(name, names, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else ""
+        listed = ", ".join(names) if names else "nothing yet"
+        super().__init__(f"there is no `{name}` here", where=where, expected=f"one of: {listed}", hint=hint)
+
+
+class NameTaken(ModelError):
+    """A name that is used twice, or that Python or Platewright keeps for itself."""
+
+
+class PlateError(ModelError):
+    """A variable used across a plate that it does not share."""
+
+
+class ParameterError(ModelError):
+    """A distribution called with parameters that it does not take, or out of their range."""
+
+
+class CycleError(ModelError):
+    """Directed arcs that lead back to where they came from."""
+
+
+class DataError(PlatewrightError):
+    """The data do not fit the model."""
+
+
+class MissingColumn(DataError):
+    """The model needs a column that the data do not have."""
+
+
+class DuplicateColumn(DataError):
+    """Two columns of the data have one name."""
+
+
+class ShapeError(DataError):
+    """An array whose axes do not fit the plates of its variable."""
+
+
+class SupportError(DataError):
+    """A value outside what its distribution can produce."""
+
+
+class MissingValue(DataError):
+    """A cell without a value (null or NaN) where a value is needed."""
+
+
+class NotFinite(DataError):
+    """An infinite value."""
+
+
+class MixedTypes(DataError):
+    """A column that holds numbers and text, or another mixture."""
+
+
+class WrongType(DataError):
+    """Text, dates, complex numbers or objects where numbers (or categories) are needed."""
+
+
+class SourceError(DataError):
+    """A file, or an object given as data, that cannot be read."""
+
+
+class UnseenLevel(DataError):
+    """A category that the model, or the data it learned from, does not know."""
+
+
+class SizeError(PlatewrightError):
+    """A table too large to build; refused before any memory is taken."""
+
+
+class NotSolvable(PlatewrightError):
+    """No schema applies; the message says which condition failed for each."""
+
+
+class ImproperPosterior(PlatewrightError):
+    """Prior and data together do not determine a distribution."""
+
+
+class BackendError(PlatewrightError):
+    """A backend that cannot run here."""
+
+
+class NoCompilerWarning(UserWarning):
+    """No C compiler was found, so NumPy runs the program."""

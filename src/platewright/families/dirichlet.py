@@ -1,0 +1,56 @@
+"""Dirichlet: unknown probabilities of categories.
+
+    p(x) = prod_k x_k^(concentration_k - 1) / Z,      log Z = sum_k lgamma(concentration_k) - lgamma(sum_k concentration_k)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from platewright.algebra.build import lgamma, log, total
+from platewright.algebra.domain import POSITIVE, SIMPLEX
+from platewright.family import EVENT, X_VECTOR, Array, Family, Parameter, Values, weight
+
+_concentration = Parameter("concentration", POSITIVE, rank=1)
+
+
+def _draw(generator: np.random.Generator, p: Values, size: tuple[int, ...]) -> Array:
+    gammas = generator.standard_gamma(np.broadcast_to(p["concentration"], size))
+    return gammas / gammas.sum(axis=-1, keepdims=True)
+
+
+def _mean(p: Values) -> Array:
+    return p["concentration"] / p["concentration"].sum(axis=-1, keepdims=True)
+
+
+def _variance(p: Values) -> Array:
+    mean = _mean(p)
+    return mean * (1 - mean) / (1 + p["concentration"].sum(axis=-1, keepdims=True))
+
+
+def _mode(p: Values) -> Array:
+    excess = np.maximum(p["concentration"] - 1, 0)
+    return excess / np.maximum(excess.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+
+
+def _quantile(q: Array, p: Values) -> Array:
+    rest = p["concentration"].sum(axis=-1, keepdims=True) - p["concentration"]
+    return special.betaincinv(p["concentration"], rest, q)
+
+
+DIRICHLET = Family(
+    name="Dirichlet",
+    parameters=(_concentration,),
+    domain=SIMPLEX,
+    statistics=(log(X_VECTOR),),
+    natural=(_concentration.symbol - 1,),
+    log_normaliser=total(lgamma(_concentration.symbol), EVENT) - lgamma(total(_concentration.symbol, EVENT)),
+    rank=1,
+    from_natural={"concentration": weight(0, rank=1) + 1},
+    draw=_draw,
+    mean=_mean,
+    variance=_variance,
+    mode=_mode,
+    quantile=_quantile,
+)

@@ -1,0 +1,1 @@
+"""The Python surface: models, plates, distributions, functions."""

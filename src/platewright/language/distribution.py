@@ -1,0 +1,167 @@
+"""A distribution as the user calls it: a family, its arguments as given, and the plates it repeats over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from platewright.algebra.build import expression
+from platewright.algebra.expression import Expression, Index, Indicator, Literal
+from platewright.errors import ParameterError
+from platewright.family import Family
+from platewright.language.plate import Plate
+
+# `Bernoulli(0.3)` and `Categorical(theta)` can only mean probabilities; `Normal(0, 2)` could mean three things.
+_PLAIN = ("p", "probabilities")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """What stands on the right of `m.y = pw.Normal(...)` until the model gives it a name."""
+
+    family: Family
+    given: Mapping[str, object]
+    plates: tuple[Plate, ...] = ()
+    over: Plate | None = None
+    optional: tuple[Expression, ...] = ()
+    start: object = None
+
+
+@dataclass(frozen=True)
+class Constructor:
+    """`pw.Normal`: checks the call against the family's spellings and remembers it."""
+
+    family: Family
+    takes: tuple[tuple[str, ...], ...] = field(default=())
+
+    def __call__(
+        self,
+        *arguments: object,
+        plates: Plate | Sequence[Plate] = (),
+        over: Plate | None = None,
+        optional: Sequence[Expression] = (),
+        start: object = None,
+        **named: object,
+    ) -> Distribution:
+        given = self._named(arguments, named)
+        return Distribution(self.family, given, as_plates(plates), over, tuple(optional), start)
+
+    def _named(self, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
+        slots = [self._spellings(parameter.name) for parameter in self.family.parameters]
+        positional = [words for words in slots if len(words) == 1 or words[0] in _PLAIN]
+        if len(arguments) > len(positional):
+            raise ParameterError(
+                f"{self.family.name} was given {len(arguments)} unnamed arguments",
+                expected=self.usage,
+                hint="name the parameters, so that nobody has to guess the convention",
+            )
+        given = {words[0]: value for words, value in zip(positional, arguments, strict=False)}
+        if doubled := set(given) & set(named):
+            raise ParameterError(f"{self.family.name} was given `{min(doubled)}` twice", expected=self.usage)
+        given.update(named)
+        for words in slots:
+            chosen = [word for word in words if word in given]
+            if len(chosen) > 1:
+                raise ParameterError(
+                    f"{self.family.name} was given {' and '.join(chosen)}, which say the same thing", expected=self.usage
+                )
+            if not chosen and words[0] in self.family.defaults:
+                given[words[0]] = self.family.defaults[words[0]]
+            elif not chosen:
+                raise ParameterError(f"{self.family.name} lacks {' or '.join(words)}", expected=self.usage)
+        known = {word for words in slots for word in words}
+        if extra := set(given) - known:
+            raise ParameterError(f"{self.family.name} has no parameter `{min(extra)}`", expected=self.usage)
+        return given
+
+    def _spellings(self, parameter: str) -> tuple[str, ...]:
+        return tuple(self.family.spelled.get(parameter, {parameter: None}))
+
+    @property
+    def usage(self) -> str:
+        """The call as one line: `Normal(mean, sd= | variance= | precision=)`."""
+        shown = []
+        for parameter in self.family.parameters:
+            words = self._spellings(parameter.name)
+            plain = len(words) == 1 or words[0] in _PLAIN
+            shown.append(" | ".join(w if plain and k == 0 else f"{w}=" for k, w in enumerate(words)))
+        if any(parameter.rank for parameter in self.family.parameters):
+            shown.append("over=plate")
+        return f"{self.family.name}({', '.join(shown)})"
+
+    def __repr__(self) -> str:
+        return f"<{self.usage}>"
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return self.usage
+
+
+def as_plates(plates: object) -> tuple[Plate, ...]:
+    """One plate or several, checked."""
+    several = (plates,) if isinstance(plates, Plate) else tuple(plates)  # type: ignore[arg-type]
+    for plate in several:
+        if not isinstance(plate, Plate):
+            raise ParameterError(f"{plate!r} is not a plate", expected="plates=m.plate('name') or a tuple of such")
+    if len({plate.name for plate in several}) < len(several):
+        raise ParameterError("a plate is listed twice", hint="use m.plate('other', like=plate) for a second index")
+    return several
+
+
+def array(values: object, *, over: Plate | Sequence[Plate]) -> Expression:
+    """A table of numbers as an expression; `over` names its axes in order."""
+    plates = as_plates(over)
+    return literal(values, tuple(plate.index for plate in plates), [plate.size for plate in plates])
+
+
+def literal(values: object, axes: tuple[Index, ...], sizes: Sequence[int | None]) -> Expression:
+    """A table with named axes; sizes that are known must agree."""
+    try:
+        table = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ParameterError("a table holds something that is not a number", expected="an array of numbers") from error
+    if table.ndim == 0:
+        return expression(float(table))
+    if table.ndim != len(axes):
+        raise ParameterError(
+            f"a table with {table.ndim} axes where {len(axes)} are named",
+            expected="one axis for each of: " + (", ".join(axis.plate for axis in axes) or "(none)"),
+            hint="name the axes: pw.array(values, over=(plate, other_plate))",
+        )
+    for axis, found, size in zip(axes, table.shape, sizes, strict=True):
+        if size is not None and size != found:
+            raise ParameterError(f"a table has {found} elements along plate {axis.plate}", expected=f"{size} elements")
+    if not np.isfinite(table).all():
+        raise ParameterError("a table holds NaN or infinity", expected="finite numbers")
+    return Literal(tuple(table.ravel().tolist()), table.shape, tuple(axis.plate for axis in axes), axes)
+
+
+def identity(plate: Plate) -> Expression:
+    """The unit matrix over a plate."""
+    return Indicator(plate.index, Index(plate.name + "'", plate.name))
+
+
+@dataclass(frozen=True)
+class Input:
+    """An always-known variable without a distribution; with `levels`, a category usable as an index."""
+
+    plates: tuple[Plate, ...] = ()
+    levels: int | Plate | None = None
+
+    def __init__(self, plates: Plate | Sequence[Plate] = (), levels: int | Plate | None = None) -> None:
+        object.__setattr__(self, "plates", as_plates(plates))
+        object.__setattr__(self, "levels", levels)
+
+
+@dataclass(frozen=True)
+class Undirected:
+    """A variable of an undirected component: its distribution comes from the potentials around it."""
+
+    levels: int | Plate | None = None
+    plates: tuple[Plate, ...] = ()
+
+    def __init__(self, levels: int | Plate | None = None, plates: Plate | Sequence[Plate] = ()) -> None:
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "plates", as_plates(plates))

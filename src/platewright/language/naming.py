@@ -1,0 +1,265 @@
+"""Turn a distribution into a named variable: fill the family's template in, and check plates on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from platewright.algebra.build import add, at_most, expression, substitute, where
+from platewright.algebra.domain import Domain
+from platewright.algebra.expression import (
+    Constant,
+    Expression,
+    Index,
+    Lag,
+    Reference,
+    free_indices,
+    names,
+    walk,
+)
+from platewright.errors import ModelError, ParameterError, PlateError, UnknownName
+from platewright.family import Argument, Parameter, filled
+from platewright.language.distribution import Distribution, literal
+from platewright.language.plate import Plate, beginning, membership
+from platewright.language.variable import Variable
+
+PENDING = Index("lag?", "lag?")
+"""Stands for the ordered plate of a variable that refers to its own past before it is named."""
+
+
+def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) -> Variable:
+    """The variable that `m.name = distribution` declares."""
+    family = distribution.family
+    own = tuple(plate.index for plate in distribution.plates)
+    event = _event_plate(name, distribution, own, plates)
+    axes = (event, Index(event.name + "'", event.plate)) if event is not None else ()
+    canonical = _parameters(name, distribution, distribution.given, own, axes, plates)
+    value_axes = (*own, *axes[: family.rank])
+    x = Argument(Reference(name, value_axes), axes[: family.rank])
+    density = _density(distribution, canonical, x, axes)
+    if distribution.start is not None:
+        begin = _start(name, distribution, own, axes, plates)
+        step = _ordered(name, distribution.plates)
+        first = Reference(beginning(step.name), (step.index,))
+        density = where(first, _density(distribution, begin, x, axes), density)
+    elif any(isinstance(node, Lag) for node in walk(density)):
+        raise ModelError(
+            f"`{name}` uses the previous element but has no start",
+            where=f"variable {name}",
+            expected="start= with the parameter of each sequence's first element",
+        )
+    return Variable(
+        name=name,
+        kind="random",
+        axes=value_axes,
+        domain=_domain(distribution, canonical, event),
+        rank=family.rank,
+        log_density=density,
+        family=family,
+        parameters=tuple((parameter, argument.expression) for parameter, argument in canonical.items()),
+        optional=_optional(name, distribution, density),
+    )
+
+
+def _event_plate(
+    name: str, distribution: Distribution, own: tuple[Index, ...], plates: Mapping[str, Plate]
+) -> Index | None:
+    """The axis inside one value: given by `over=`, or the one axis of the parameters that the plates leave."""
+    family = distribution.family
+    if not any(parameter.rank for parameter in family.parameters):
+        if distribution.over is not None:
+            raise ParameterError(f"{family.name} has no axis inside it, so `over=` means nothing", where=f"variable {name}")
+        return None
+    if distribution.over is not None:
+        index = distribution.over.index
+        if index in own:
+            raise PlateError(
+                f"`{name}` repeats over {index.plate} and also has it inside each value",
+                where=f"variable {name}",
+                hint=f"make a second index with m.plate('other', like={index.plate})",
+            )
+        return index
+    left: set[Index] = set()
+    for value in distribution.given.values():
+        if isinstance(value, Expression):
+            left |= {index for index in free_indices(value) if index not in own and not index.name.endswith("'")}
+    left -= {PENDING}
+    left -= {index for index in left if _membership_route(index.plate, own, plates) is not None}
+    if len(left) != 1:
+        found = ", ".join(sorted(index.name for index in left)) or "none"
+        raise PlateError(
+            f"cannot tell which axis is inside one value of `{name}` (left over: {found})",
+            where=f"variable {name}",
+            expected="over=plate",
+        )
+    return next(iter(left))
+
+
+def _parameters(
+    name: str,
+    distribution: Distribution,
+    given: Mapping[str, object],
+    own: tuple[Index, ...],
+    axes: tuple[Index, ...],
+    plates: Mapping[str, Plate],
+) -> dict[str, Argument]:
+    """Canonical parameters as expressions over the plates and event axes of the variable."""
+    family = distribution.family
+    arguments: dict[str, Argument] = {}
+    for word, value in given.items():
+        rank = _rank(distribution, word)
+        sizes = [plates[axis.plate].size for axis in axes[:rank]]
+        if isinstance(value, (list, tuple, np.ndarray)):
+            value = literal(value, axes[:rank], sizes)
+        written = expression(value)
+        _check_number(name, family.name, word, written, distribution)
+        arguments[word] = Argument(align(name, written, own, axes[:rank], plates), axes[:rank])
+    canonical: dict[str, Argument] = {}
+    for parameter in family.parameters:
+        spellings = family.spelled.get(parameter.name, {parameter.name: parameter.symbol})
+        word = next(word for word in spellings if word in arguments)
+        written = filled(spellings[word], arguments, axes) if axes else _plain(spellings[word], arguments)
+        canonical[parameter.name] = Argument(written, axes[: parameter.rank])
+    return canonical
+
+
+def _plain(template: Expression, arguments: Mapping[str, Argument]) -> Expression:
+    return substitute(template, {Reference(word): argument.expression for word, argument in arguments.items()})
+
+
+def _rank(distribution: Distribution, word: str) -> int:
+    """How many event axes the argument `word` has, read off its placeholder in the template."""
+    family = distribution.family
+    for parameter in family.parameters:
+        template = family.spelled.get(parameter.name, {parameter.name: parameter.symbol}).get(word)
+        for node in walk(template) if template is not None else ():
+            if isinstance(node, Reference) and node.name == word:
+                return len(node.indices)
+    return 0
+
+
+def _check_number(name: str, family: str, word: str, value: Expression, distribution: Distribution) -> None:
+    """A parameter given as a number must lie in its range; `sd=-1` is caught where it is written."""
+    if not isinstance(value, Constant):
+        return
+    if not np.isfinite(value.value) and family != "Flat":
+        raise ParameterError(f"{word} of {family} is {value.value}", where=f"variable {name}", expected="a finite number")
+    parameter = next((p for p in distribution.family.parameters if p.name == word), Parameter(word))
+    positive = parameter.domain.lower == 0.0 or word in ("sd", "variance", "precision", "scale", "rate")
+    if positive and parameter.domain.upper > 1 and value.value <= 0:
+        raise ParameterError(f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected="a number above 0")
+    if not parameter.domain.lower <= value.value <= parameter.domain.upper:
+        raise ParameterError(f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected=str(parameter.domain))
+
+
+def align(
+    name: str, written: Expression, own: tuple[Index, ...], events: tuple[Index, ...], plates: Mapping[str, Plate]
+) -> Expression:
+    """Check an expression's plates against those of the variable; outer plates are reached through membership."""
+    changes: dict[Expression, Expression] = {}
+    for index in sorted(free_indices(written), key=lambda index: index.name):
+        if index in own or index in events or index == PENDING:
+            continue
+        if index.name.endswith("'") and any(index.plate == event.plate for event in events):
+            continue
+        route = _membership_route(index.plate, own, plates)
+        if route is None:
+            listed = ", ".join(axis.name for axis in own) or "none"
+            guilty = next(
+                (n.name for n in walk(written) if isinstance(n, Reference) and index in n.indices), str(written)
+            )
+            raise PlateError(
+                f"`{name}` uses `{guilty}`, which lives on plate `{index.plate}`, but `{name}` is not on that plate",
+                where=f"variable {name}",
+                expected=f"the plates of {guilty} among those of {name} ({listed})",
+                hint=f"add plates={index.plate}, index it (m.{guilty}[...]), or reduce it (over={index.plate})",
+            )
+        changes[index] = route
+    step = next((plates[index.plate] for index in own if plates[index.plate].ordered), None)
+    for node in walk(written):
+        if isinstance(node, Reference) and Lag(PENDING) in node.indices:
+            if step is None:
+                raise ModelError(f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)")
+            changes[node] = Reference(node.name, tuple(Lag(i) if i == step.index else i for i in own))
+    return substitute(written, changes)
+
+
+def _membership_route(plate: str, own: tuple[Index, ...], plates: Mapping[str, Plate]) -> Expression | None:
+    """`doc@word[word]`: the element of an outer plate that an element of one of our plates lies in."""
+    for index in own:
+        at: Expression = index
+        inner = index.plate
+        while (outer := plates[inner].within) is not None:
+            at = Reference(membership(inner, outer), (at,))
+            if outer == plate:
+                return at
+            inner = outer
+    return None
+
+
+def _density(
+    distribution: Distribution, canonical: dict[str, Argument], x: Argument, axes: tuple[Index, ...]
+) -> Expression:
+    family = distribution.family
+    arguments = {**canonical, "x": x}
+    parts = [filled(family.log_density, arguments, axes) if axes else filled(family.log_density, arguments, ())]
+    for low, high in ((family.lower, x.expression), (x.expression, family.upper)):
+        bounds = [filled(b, arguments, axes) if b in (family.lower, family.upper) else b for b in (low, high) if b is not None]
+        if len(bounds) == 2 and not any(isinstance(bound, Constant) for bound in bounds):
+            parts.append(at_most(*bounds))
+    return add(*parts)
+
+
+def _domain(distribution: Distribution, canonical: dict[str, Argument], event: Index | None) -> Domain:
+    """Where values live; constant bounds narrow the family's own domain."""
+    family = distribution.family
+    domain = family.domain
+    if domain.kind == "levels" and event is not None:
+        return Domain("levels", levels=event.plate)
+    for side in ("lower", "upper"):
+        bound = getattr(family, side)
+        if bound is None:
+            continue
+        value = filled(bound, canonical, ())
+        if isinstance(value, Constant):
+            domain = replace(domain, **{side: value.value})
+    return domain
+
+
+def _start(
+    name: str,
+    distribution: Distribution,
+    own: tuple[Index, ...],
+    axes: tuple[Index, ...],
+    plates: Mapping[str, Plate],
+) -> dict[str, Argument]:
+    """The parameters of the first element: a distribution of the same family, or one that differs in its first."""
+    start = distribution.start
+    if isinstance(start, Distribution):
+        if start.family.name != distribution.family.name:
+            raise ModelError(f"`{name}` starts as {start.family.name} but goes on as {distribution.family.name}")
+        return _parameters(name, distribution, start.given, own, axes, plates)
+    first = next(iter(distribution.given))
+    return _parameters(name, distribution, {**distribution.given, first: start}, own, axes, plates)
+
+
+def _ordered(name: str, own: tuple[Plate, ...]) -> Plate:
+    for plate in own:
+        if plate.ordered:
+            return plate
+    raise ModelError(f"`{name}` has a start but none of its plates is ordered", expected="m.plate(..., ordered=True)")
+
+
+def _optional(name: str, distribution: Distribution, density: Expression) -> tuple[str, ...]:
+    chosen = []
+    for item in distribution.optional:
+        if not isinstance(item, Reference):
+            raise ModelError(f"an optional arc of `{name}` is not a variable", expected="optional=[m.a, m.b]")
+        if item.name not in names(density):
+            raise UnknownName(item.name, names(density), where=f"optional arcs of {name}")
+        chosen.append(item.name)
+    return tuple(chosen)
+
+

@@ -1,0 +1,65 @@
+"""A variable of a model as plain data: what the graph, the operations and the planner work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from platewright.algebra.domain import Domain
+from platewright.algebra.expression import ZERO, Expression, Index, Reference, names
+from platewright.family import Family
+
+Kind = OneOf["random", "deterministic", "input", "undirected", "statistic"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One node. `axes` are its plates, then its event axes; arcs are read from its expressions, never stored."""
+
+    name: str
+    kind: Kind
+    axes: tuple[Index, ...]
+    domain: Domain
+    rank: int = 0
+    log_density: Expression = ZERO
+    definition: Expression | None = None
+    family: Family | None = None
+    parameters: tuple[tuple[str, Expression], ...] = ()
+    optional: tuple[str, ...] = ()
+
+    @property
+    def plates(self) -> tuple[Index, ...]:
+        """The axes that repeat the variable, without those inside one value."""
+        return self.axes[: len(self.axes) - self.rank]
+
+    @property
+    def events(self) -> tuple[Index, ...]:
+        """The axes inside one value."""
+        return self.axes[len(self.axes) - self.rank :]
+
+    @property
+    def symbol(self) -> Reference:
+        """The variable at its own indices."""
+        return Reference(self.name, self.axes)
+
+    @property
+    def parents(self) -> frozenset[str]:
+        """The variables its density or definition refers to, itself at an earlier step left out."""
+        source = self.definition if self.definition is not None else self.log_density
+        return names(source) - {self.name}
+
+    @property
+    def label(self) -> str:
+        """The word for its kind of conditional."""
+        if self.family is not None:
+            return self.family.name
+        return {"input": "Input", "undirected": "Undirected", "statistic": "Statistic"}.get(self.kind, "=")
+
+
+@dataclass(frozen=True)
+class Potential:
+    """A named log factor, repeated over its plates."""
+
+    name: str
+    axes: tuple[Index, ...]
+    expression: Expression
