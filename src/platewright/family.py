@@ -117,7 +117,7 @@ def instantiate(template: Expression, arguments: Mapping[str, Argument], event_p
     if isinstance(template, Reference) and template.name in arguments:
         argument = arguments[template.name]
         at = tuple(instantiate(part, arguments, event_plate) for part in template.indices)
-        return substitute(argument.expression, dict(zip(argument.axes, at, strict=True)))
+        return substitute(argument.expression, dict(zip(argument.axes[: len(at)], at, strict=True)))
     if isinstance(template, Size) and template.plate == "event" and event_plate is not None:
         return Size(event_plate)
     return rebuild(template, lambda part: instantiate(part, arguments, event_plate))
@@ -155,6 +155,8 @@ def _with_event_axes(template: Expression, changes: dict[Index, Index]) -> Expre
             return nodes.Sum(renamed(index), inner(body))
         case nodes.LogSumExp(index, body):
             return nodes.LogSumExp(renamed(index), inner(body))
+        case nodes.Maximum(index, body):
+            return nodes.Maximum(renamed(index), inner(body))
         case nodes.Quadratic(residual, matrix, row, column):
             return nodes.Quadratic(inner(residual), inner(matrix), renamed(row), renamed(column))
         case nodes.LogDeterminant(matrix, row, column):

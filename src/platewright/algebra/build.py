@@ -24,6 +24,7 @@ from platewright.algebra.expression import (
     Lag,
     LogDeterminant,
     LogSumExp,
+    Maximum,
     Multiply,
     Power,
     Quadratic,
@@ -400,6 +401,8 @@ def rename_bound(whole: Expression, clashing: list[Index], taken: set[Index]) ->
             return Sum(renamed(index), substitute(body, changes))
         case LogSumExp(index, body):
             return LogSumExp(renamed(index), substitute(body, changes))
+        case Maximum(index, body):
+            return Maximum(renamed(index), substitute(body, changes))
         case Quadratic(residual, matrix, row, column):
             return Quadratic(substitute(residual, changes), substitute(matrix, changes), renamed(row), renamed(column))
         case LogDeterminant(matrix, row, column):

@@ -24,6 +24,7 @@ from platewright.algebra.expression import (
     Literal,
     LogDeterminant,
     LogSumExp,
+    Maximum,
     Multiply,
     Power,
     Quadratic,
@@ -105,7 +106,8 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             return np.full((1,) * len(scope), float(environment.sizes[plate]))
         case Index(_, plate):
             shape = [1] * len(scope)
-            shape[scope.index(expression)] = environment.sizes[plate]
+            # The innermost binding counts: an element of an inverse may stand where its own indices are in scope.
+            shape[len(scope) - 1 - scope[::-1].index(expression)] = environment.sizes[plate]
             return np.arange(environment.sizes[plate]).reshape(shape)
         case Lag(index):
             return np.maximum(inner(index) - 1, 0)
@@ -129,6 +131,9 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             return np.sum(_opened(body, environment, scope, index), axis=-1)
         case LogSumExp(index, body):
             return special.logsumexp(_opened(body, environment, scope, index), axis=-1)
+        case Maximum(index, body):
+            opened = _opened(body, environment, scope, index)
+            return np.max(opened, axis=-1, initial=-np.inf)
         case Indicator(left, right):
             return np.asarray(inner(left) == inner(right), dtype=float)
         case AtMost(low, high):

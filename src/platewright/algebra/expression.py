@@ -188,6 +188,14 @@ class LogSumExp(Expression):
 
 
 @_node
+class Maximum(Expression):
+    """The largest value over all positions of an index: the statistic of a bound."""
+
+    index: Index
+    body: Expression
+
+
+@_node
 class Indicator(Expression):
     """One where both sides are equal, else zero: the `[c = k]` of Comment 4.1."""
 
@@ -242,7 +250,7 @@ class Inverse(Expression):
     at_column: Expression
 
 
-Binder = Sum | LogSumExp | Quadratic | LogDeterminant | Inverse
+Binder = Sum | LogSumExp | Maximum | Quadratic | LogDeterminant | Inverse
 
 ZERO = Constant(0.0)
 ONE = Constant(1.0)
@@ -265,7 +273,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (base, exponent)
         case Call(_, arguments):
             return arguments
-        case Sum(_, body) | LogSumExp(_, body):
+        case Sum(_, body) | LogSumExp(_, body) | Maximum(_, body):
             return (body,)
         case Indicator(left, right):
             return (left, right)
@@ -285,7 +293,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 def bound(expression: Expression) -> tuple[Index, ...]:
     """The indices that this node itself binds."""
     match expression:
-        case Sum(index, _) | LogSumExp(index, _):
+        case Sum(index, _) | LogSumExp(index, _) | Maximum(index, _):
             return (index,)
         case Quadratic(_, _, row, column) | LogDeterminant(_, row, column) | Inverse(_, row, column, _, _):
             return (row, column)
@@ -370,6 +378,8 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return build.total(change(body), index)
         case LogSumExp(index, body):
             return LogSumExp(index, change(body))
+        case Maximum(index, body):
+            return Maximum(index, change(body))
         case Indicator(left, right):
             return build.equal(change(left), change(right))
         case AtMost(low, high):

@@ -15,6 +15,7 @@ from platewright.algebra.expression import (
     Literal,
     LogDeterminant,
     LogSumExp,
+    Maximum,
     Multiply,
     Power,
     Quadratic,
@@ -71,6 +72,8 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"sum_{index.name} {_wrap(body, _PRODUCT)}", _PRODUCT
         case LogSumExp(index, body):
             return f"log_sum_exp_{index.name}({text(body)})", _ATOM
+        case Maximum(index, body):
+            return f"max_{index.name}({text(body)})", _ATOM
         case Indicator(left, right):
             return f"[{text(left)} = {text(right)}]", _ATOM
         case AtMost(low, high):

@@ -1,11 +1,12 @@
 """Agree on the size of each plate: every array that has the plate as an axis must say the same.
 
-    x: (row 5, feature 3)   y: (row 4)      ->  ShapeError: plate `row` has size 5 in `x` and 4 in `y`
+x: (row 5, feature 3)   y: (row 4)      ->  ShapeError: plate `row` has size 5 in `x` and 4 in `y`
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from platewright.data.cells import Cells
 from platewright.data.signature import ColumnSpec, Signature
@@ -16,11 +17,11 @@ def orient(signature: Signature, column: ColumnSpec, cells: Cells) -> Cells:
     """Bring the axes into declared order (by name where the source names them) and check their number."""
     values = cells.values
     if cells.axes is not None:
-        return Cells(cells.name, values.transpose(_axis_order(column, cells.axes)))
+        return replace(cells, values=values.transpose(_axis_order(column, cells.axes)), axes=None)
     if values.ndim == len(column.plates):
         return cells
     if values.shape == (0,) and len(column.plates) > 1:
-        return Cells(cells.name, values.reshape(_empty_shape(signature, column)))
+        return replace(cells, values=values.reshape(_empty_shape(signature, column)))
     axes = " x ".join(str(size) for size in values.shape) or "a single value"
     raise ShapeError(
         f"`{column.name}` has {values.ndim} axes ({axes}), but lives on {len(column.plates)} plates",
@@ -29,12 +30,16 @@ def orient(signature: Signature, column: ColumnSpec, cells: Cells) -> Cells:
     )
 
 
-def agree_sizes(signature: Signature, arrays: Iterable[tuple[ColumnSpec, tuple[int, ...]]]) -> dict[str, int]:
-    """The size of every root plate that the model or some array fixes."""
+def agree_sizes(
+    signature: Signature, labelled: Mapping[str, int], arrays: Iterable[tuple[ColumnSpec, tuple[int, ...]]]
+) -> dict[str, int]:
+    """The size of every root plate that the model, labels known before, or some array fixes."""
     claims: dict[str, tuple[int, str]] = {}
     for plate in signature.plates.values():
         if plate.extent is not None:
             _claim(claims, signature.root(plate.name), plate.extent, "the model")
+    for plate_name, size in labelled.items():
+        _claim(claims, plate_name, size, "the labels known before")
     for column, shape in arrays:
         for plate_name, size in zip(column.plates, shape):
             _claim(claims, signature.root(plate_name), size, f"`{column.name}`")

@@ -1,7 +1,7 @@
 """One variable as its source holds it, before any check: plain values, or codes with what they stand for.
 
-    Cells("x", values=array([1.5, 2.0]))
-    Cells("c", values=array([1, 0, 1]), entries=("z", "a"), declared=True)     code -1 is a missing cell
+Cells("x", values=array([1.5, 2.0]))
+Cells("c", values=array([1, 0, 1]), entries=("z", "a"), declared=True)     code -1 is a missing cell
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def stack_cells(name: str, parts: Sequence[Cells]) -> Cells:
 
 
 def concatenate_tables(tables: Sequence[Table]) -> Table:
-    """Put pieces of one table below each other."""
+    """Put pieces of one table below each other; empty pieces say nothing where there are others."""
+    tables = [table for table in tables if count_table_rows(table)] or tables[:1]
     if len(tables) == 1:
         return tables[0]
     columns = {name: _concatenate([table.columns[name] for table in tables]) for name in tables[0].columns}
@@ -126,7 +127,7 @@ def _align(name: str, parts: Sequence[Cells]) -> tuple[list[NDArray[Any]], Cells
 def recode(cells: Cells, index: Mapping[object, int]) -> NDArray[np.int64]:
     """Codes into `index` instead of into the cells' own entries; -1 for a missing or unknown one."""
     translation = np.array([*(index.get(entry, -1) for entry in cells.entries or ()), -1], dtype=np.int64)
-    return translation[cells.values]
+    return np.asarray(translation[cells.values])
 
 
 def _check_one_kind(name: str, parts: Sequence[Cells]) -> None:

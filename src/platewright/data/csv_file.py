@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from platewright.data.cells import Cells, Table, stack_cells
+from platewright.data.cells import Cells, Table, count_table_rows, stack_cells
 from platewright.data.frames import read_layout
 from platewright.data.layout import Layout, Slot
 from platewright.data.levels import BOOLEANS
@@ -48,7 +46,7 @@ def read_csv(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
         try:
             for table in _read_by_arrow(path, layout):
                 yield table
-                done += len(next(iter(table.columns.values())).values) if table.columns else 0
+                done += count_table_rows(table)
             return
         except pyarrow.ArrowInvalid:
             pass  # the slow reader takes up at this row, and either reads the cell or names it
@@ -81,7 +79,8 @@ def _read_by_arrow(path: Path, layout: Layout) -> Iterator[Table]:
         strings_can_be_null=True,
     )
     reading = arrow_csv.ReadOptions(block_size=BLOCK_BYTES)
-    with arrow_csv.open_csv(path, convert_options=options, read_options=reading) as reader:
+    parsing = arrow_csv.ParseOptions(newlines_in_values=True)
+    with arrow_csv.open_csv(path, reading, parsing, options) as reader:
         empty = reader.schema.empty_table()
         yield _as_spelled(read_layout(nw.from_native(empty), layout))
         for batch in reader:
@@ -109,7 +108,8 @@ def _read_by_module(path: Path, layout: Layout, rows: int, skip: int) -> Iterato
         start = sum(1 for _ in islice(records, skip))
         is_first = True
         while (piece := _take(records, rows, len(header), start, path)) or is_first:
-            texts = dict(zip(header, zip(*piece))) if piece else {name: () for name in header}
+            texts: dict[str, tuple[str, ...]] = {name: () for name in header}
+            texts.update(zip(header, zip(*piece)))
             columns = {slot.column.name: _parse_slot(slot, texts, start) for slot in layout.slots}
             parents = {plate: _parse_slot(slot, texts, start) for plate, slot in layout.parents.items()}
             yield Table(columns, parents, layout.coordinates, row=layout.row)

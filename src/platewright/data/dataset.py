@@ -1,10 +1,10 @@
 """Data bound to a model: typed arrays, plate sizes, category labels, and the outer groups of long tables.
 
-    columns["x"]     float64, or int64 codes and counts; axes in the order the model declared; read-only, C-contiguous
-    sizes["row"]     number of elements of a plate
-    labels["k"]      what code 0, 1, ... of plate k stands for
-    parents["word"]  for each word, the code of its outer element
-    first["time"]    true where a series begins
+columns["x"]     float64, or int64 codes and counts; axes in the order the model declared; read-only, C-contiguous
+sizes["row"]     number of elements of a plate
+labels["k"]      what code 0, 1, ... of plate k stands for
+parents["word"]  for each word, the code of its outer element
+first["time"]    true where a series begins
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from platewright.data.signature import Signature
 
+Column = NDArray[np.float64] | NDArray[np.int64]
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Checked data. Columns that the data do not have are absent; arrays may share memory with the user's."""
 
-    columns: Mapping[str, NDArray[np.float64] | NDArray[np.int64]]
+    columns: Mapping[str, Column]
     sizes: Mapping[str, int]
     labels: Mapping[str, tuple[object, ...]]
     parents: Mapping[str, NDArray[np.int64]]
@@ -49,9 +51,7 @@ def slice_rows(dataset: Dataset, signature: Signature, row: str, start: int, sto
     return replace(dataset, columns=columns, sizes=sizes, labels=labels, parents=parents, first=first)
 
 
-def _slice_axis(
-    values: NDArray[np.float64] | NDArray[np.int64], plates: tuple[str, ...], row: str, start: int, stop: int
-) -> NDArray[np.float64] | NDArray[np.int64]:
+def _slice_axis(values: Column, plates: tuple[str, ...], row: str, start: int, stop: int) -> Column:
     """Cut the axis of plate `row`; a cut along a later axis must be copied to stay contiguous."""
     if row not in plates:
         return values
@@ -59,6 +59,6 @@ def _slice_axis(
     cut = values[(slice(None),) * axis + (slice(start, stop),)]
     if cut.flags.c_contiguous:
         return cut
-    cut = np.ascontiguousarray(cut)
-    cut.flags.writeable = False
-    return cut
+    copied: Column = cut.copy(order="C")
+    copied.flags.writeable = False
+    return copied

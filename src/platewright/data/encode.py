@@ -74,7 +74,9 @@ def _is_integral(values: NDArray[Any]) -> bool:
 
 def _are_codes_of_text(levels: Levels) -> bool:
     """Whether integers can only be meant as codes: all labels are text, and none of them reads as a number."""
-    return kind_of(levels.labels or ()) == "text" and not any(is_integer_text(str(label)) for label in levels.labels or ())
+    return kind_of(levels.labels or ()) == "text" and not any(
+        is_integer_text(str(label)) for label in levels.labels or ()
+    )
 
 
 def _check_codes(place: Place, values: NDArray[Any], levels: Levels) -> NDArray[Any]:

@@ -22,7 +22,7 @@ def is_frame(data: object) -> bool:
     import narwhals.stable.v2 as nw
 
     try:
-        return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))  # type: ignore[call-overload]
+        return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))
     except nw.exceptions.DuplicateError as problem:
         raise _duplicate(problem) from problem
 
@@ -31,7 +31,7 @@ def is_series(data: object) -> bool:
     """Whether narwhals can read it as one column."""
     import narwhals.stable.v2 as nw
 
-    return isinstance(nw.from_native(data, pass_through=True, allow_series=True), nw.Series)  # type: ignore[call-overload]
+    return isinstance(nw.from_native(data, pass_through=True, allow_series=True), nw.Series)
 
 
 def read_frame(signature: Signature, data: object, labels: Labels) -> Table:
@@ -59,11 +59,21 @@ def read_layout(frame: Any, layout: Layout) -> Table:
     return Table(columns, parents, layout.coordinates, row=layout.row)
 
 
+def count_frame_rows(data: object) -> int:
+    """Number of rows of a table; a lazy one is asked for the number alone."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(data)  # type: ignore[call-overload]
+    if isinstance(frame, nw.LazyFrame):
+        return int(frame.select(nw.len()).collect().item())
+    return len(frame)
+
+
 def read_series(name: str, series: object) -> Cells:
     """One pandas, polars or Arrow column."""
     import narwhals.stable.v2 as nw
 
-    return _read_column(name, nw.from_native(series, series_only=True))  # type: ignore[call-overload]
+    return _read_column(name, nw.from_native(series, series_only=True))
 
 
 def _read_slot(frame: Any, slot: Slot) -> Cells:

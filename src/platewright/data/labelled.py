@@ -24,9 +24,7 @@ def read_labelled(signature: Signature, data: Any, labels: Labels) -> Table:
     if not hasattr(data, "data_vars"):
         data = data.to_dataset(name=data.name or "values")
     data, coordinates = _align(signature, data, labels)
-    columns = {
-        name: _read(column, data[name]) for name, column in signature.columns.items() if name in data.variables
-    }
+    columns = {name: _read(column, data[name]) for name, column in signature.columns.items() if name in data.variables}
     parents = {}
     for plate, column in signature.parent_columns().items():
         for key in (f"{column.name}[{plate}]", column.name):

@@ -138,7 +138,7 @@ def _complete(column: ColumnSpec, wanted: tuple[str, ...], present: list[str]) -
     missing = [name for name in wanted if name not in present]
     if missing:
         raise MissingColumn(
-            f"`{column.name}` needs a column `{missing[0]}`, which the data do not have ({len(missing)} missing in all)",
+            f"`{column.name}` needs a column `{missing[0]}`, which the data lack ({len(missing)} missing in all)",
             where=f"variable {column.name} on plates ({', '.join(column.plates)})",
             expected=", ".join(f"`{name}`" for name in wanted[:8]) + (", ..." if len(wanted) > 8 else ""),
         )

@@ -84,7 +84,9 @@ def decide(plate: str, size: int | None, evidence: Evidence) -> Levels:
         return Levels(size or 0, None if size else ())
     if kind == "real":
         raise SupportError(
-            f"the categories of plate `{plate}` are fractions", where=f"column {evidence.column}", expected="text or codes"
+            f"the categories of plate `{plate}` are fractions",
+            where=f"column {evidence.column}",
+            expected="text or codes",
         )
     if kind == "boolean":
         return _decide_named(plate, size, evidence, (False, True))

@@ -30,7 +30,7 @@ def read_table(signature: Signature, data: object, labels: Labels) -> Table:
         return read_frame(signature, data, labels)
     raise SourceError(
         f"data of type {type(data).__name__} cannot be read",
-        expected="a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a .csv or .parquet",
+        expected="a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or a .csv or .parquet path",
     )
 
 

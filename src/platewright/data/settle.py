@@ -1,15 +1,15 @@
 """Settle what a source gave into a plain array: numbers, bools or text, with nothing hidden in objects.
 
-    [1, 2.5]            -> float64           ["a", "b"]     -> text
-    [1, None]           -> MissingValue      [1, "a"]       -> MixedTypes
-    [[1, 2], [3]]       -> ShapeError        object of Decimal, Fraction -> float64
+[1, 2.5]            -> float64           ["a", "b"]     -> text
+[1, None]           -> MissingValue      [1, "a"]       -> MixedTypes
+[[1, 2], [3]]       -> ShapeError        object of Decimal, Fraction -> float64
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -142,8 +142,9 @@ def _unmask(value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     """A masked array is an array with missing cells."""
     if not np.ma.is_masked(value):
         return np.asarray(value.data)
-    filled = value.astype(object).filled(None)
-    return np.asarray(filled, dtype=object)
+    objects = np.array(value.data, dtype=object)
+    objects[np.ma.getmaskarray(value)] = None
+    return objects
 
 
 def _plain(value: object) -> object:

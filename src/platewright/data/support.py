@@ -30,8 +30,10 @@ SYMMETRY_TOLERANCE = 1e-8
 def check_numbers(place: Place, values: NDArray[Any]) -> NDArray[Any]:
     """The values as read-only contiguous float64 or int64 (the user's own memory where it fits), all in the domain."""
     domain = place.column.domain
+    if values.size == 0:
+        values = np.zeros(values.shape)
     if values.dtype.kind not in "biuf":
-        raise wrong_text(place, 0, values.ravel()[0])
+        raise wrong_text(place, 0, values.reshape(-1)[:1].tolist()[0])
     if domain.kind == "integer":
         return freeze(_check_integers(place, values))
     numbers = _contiguous(place, values, np.float64)

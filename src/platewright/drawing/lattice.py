@@ -11,8 +11,8 @@ column (p - q + D) / 2. When no pair of corners gives every arc length one, rows
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Mapping, Sequence
 
 Neighbours = Mapping[int, Sequence[int]]
 MOST_CORNERS = 12

@@ -12,7 +12,9 @@ rows by the longest path; an arc that would close a cycle is left out of the cou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from platewright.drawing.lattice import lattice_cells
 from platewright.drawing.picture import Picture
@@ -29,6 +31,7 @@ class Skeleton:
     units: tuple[tuple[int, ...], ...]
     columns: tuple[int, ...]
     rows: tuple[int, ...]
+    twins: tuple[tuple[int, int], ...]
 
 
 def skeleton_of(picture: Picture) -> Skeleton:
@@ -49,18 +52,32 @@ def skeleton_of(picture: Picture) -> Skeleton:
     unit_of = {node: number for number, unit in enumerate(units) for node in unit}
     downward = acyclic_arcs(directed, unit_of, len(units))
     bases = longest_paths(downward, unit_of, cells, len(units))
+    rows = tuple(bases[unit_of[node]] + cells[node][0] for node in range(count))
+    plates = tuple(
+        frozenset(index[node.name] for node in picture.nodes if plate.name in node.plates) for plate in picture.plates
+    )
     return Skeleton(
         count=count,
-        plates=tuple(
-            frozenset(index[node.name] for node in picture.nodes if plate.name in node.plates)
-            for plate in picture.plates
-        ),
+        plates=plates,
         arcs=arcs,
         downward=tuple(downward),
         units=units,
         columns=tuple(cells[node][1] for node in range(count)),
-        rows=tuple(bases[unit_of[node]] + cells[node][0] for node in range(count)),
+        rows=rows,
+        twins=tuple(
+            (first, second)
+            for first, second in combinations(range(count), 2)
+            if rows[first] == rows[second] and are_twins(first, second, downward, plates)
+        ),
     )
+
+
+def are_twins(first: int, second: int, downward: Sequence[tuple[int, int]], plates: Sequence[frozenset[int]]) -> bool:
+    """Whether two nodes share a parent and all plates, so that they belong side by side."""
+    if any((first in members) != (second in members) for members in plates):
+        return False
+    first_parents = {source for source, target in downward if target == first}
+    return any(source in first_parents for source, target in downward if target == second)
 
 
 def undirected_components(count: int, neighbours: dict[int, list[int]]) -> tuple[tuple[int, ...], ...]:

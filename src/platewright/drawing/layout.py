@@ -9,10 +9,10 @@ The layout depends on the picture only: the same picture has the same layout, to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import hypot
-from typing import Sequence
 
 from platewright.drawing.coordinates import Coordinates, Rectangle, coordinates
 from platewright.drawing.layers import Skeleton, skeleton_of
@@ -64,9 +64,7 @@ def lay_out(picture: Picture) -> Layout:
     check_picture(picture)
     skeleton = skeleton_of(picture)
     sizes = [node_size(node) for node in picture.nodes]
-    label_widths = [
-        text_width(plate_label(plate), PLATE_LABEL_SIZE) + 2 * LABEL_MARGIN for plate in picture.plates
-    ]
+    label_widths = [text_width(plate_label(plate), PLATE_LABEL_SIZE) + 2 * LABEL_MARGIN for plate in picture.plates]
     candidates = []
     for arrangement in arrangements(skeleton):
         points = coordinates(skeleton, arrangement, sizes, label_widths)
@@ -97,14 +95,17 @@ def placed(picture: Picture, skeleton: Skeleton, points: Coordinates) -> Layout:
     )
 
 
-def untidiness(layout: Layout) -> tuple[int, float]:
-    """What is left to be wished for: first plates in pieces, then curves, crossings and length."""
+def untidiness(layout: Layout) -> tuple[int, int]:
+    """What is left to be wished for: first plates in pieces, then curves, crossings and length.
+
+    In steps of ten pixels, so that between like layouts the better arrangement, which comes first, is taken.
+    """
     pieces = sum(len(plate.rectangles) for plate in layout.plates)
     routes = [placed_arc.route for placed_arc in layout.arcs]
     curves = sum(1 for route in routes if not route.is_straight)
     crossings = sum(1 for first, second in combinations(routes, 2) if do_cross(first, second))
     length = sum(hypot(end[0] - start[0], end[1] - start[1]) for start, _, end, _ in routes)
-    return pieces, round(80 * curves + 80 * crossings + length + spread(layout.nodes), 3)
+    return pieces, round((80 * curves + 80 * crossings + length + spread(layout.nodes)) / 10)
 
 
 def spread(nodes: Sequence[PlacedNode]) -> float:

@@ -8,9 +8,10 @@ a row up or down, and stays where the penalty is least. No move may split a plat
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Iterator, Sequence
+from math import inf
 
 from platewright.drawing.crossing import penalty
 from platewright.drawing.layers import Skeleton
@@ -18,6 +19,7 @@ from platewright.drawing.layers import Skeleton
 MOST_PERMUTED = 6
 BARYCENTRE_SWEEPS = 4
 MOST_ROUNDS = 6
+MOST_FOUND = 3
 WORK = 250_000
 
 
@@ -38,7 +40,8 @@ def arrangements(skeleton: Skeleton) -> list[Arrangement]:
     for regions in (sequence, sequence[::-1]):
         starts += [declared_order(skeleton, regions), barycentre_order(skeleton, regions)]
     pairs = {(tuple(order), rows): None for order in starts for rows in (skeleton.rows, hung_rows(skeleton))}
-    return list(dict.fromkeys(improved(skeleton, order, rows) for order, rows in pairs))
+    found = dict.fromkeys(improved(skeleton, order, rows) for order, rows in pairs)
+    return sorted(found, key=lambda arrangement: penalty(skeleton, arrangement.rows, arrangement.places))[:MOST_FOUND]
 
 
 def declared_order(skeleton: Skeleton, sequence: Sequence[tuple[int, ...]]) -> list[int]:
@@ -57,7 +60,7 @@ def region_sequence(skeleton: Skeleton) -> list[tuple[int, ...]]:
     # larger plates first in every key: for nested plates this sorting is a walk down the tree, so none is broken
     keys = sorted(regions)
     if breaks(keys) and len(keys) <= MOST_PERMUTED:
-        keys = list(min(permutations(keys), key=breaks))
+        keys = min((list(tried) for tried in permutations(keys)), key=breaks)
     elif breaks(keys):
         keys = sifted_keys(keys)
     return [tuple(outside), *(tuple(regions[key]) for key in keys)]
@@ -82,7 +85,7 @@ def barycentre_order(skeleton: Skeleton, sequence: Sequence[tuple[int, ...]]) ->
     order = [node for region in sequence for node in region]
     for _ in range(BARYCENTRE_SWEEPS):
         places = {node: place for place, node in enumerate(order)}
-        means = dict(places)
+        means: dict[int, float] = dict(places)
         for node in order:
             near = [places[target] for source, target in skeleton.arcs if source == node]
             near += [places[source] for source, target in skeleton.arcs if target == node]
@@ -112,7 +115,7 @@ def improved(skeleton: Skeleton, order: Sequence[int], rows: Sequence[int]) -> A
         for block in blocks(skeleton):
             for candidate in moves(skeleton, block, *best):
                 left -= 1
-                cost = arrangement_penalty(skeleton, *candidate)
+                cost = arrangement_penalty(skeleton, *candidate, least[0])
                 if cost < least:
                     best, least = candidate, cost
             if left < 0:
@@ -127,12 +130,14 @@ def improved(skeleton: Skeleton, order: Sequence[int], rows: Sequence[int]) -> A
     return Arrangement(tuple(row - lowest for row in rows), tuple(places))
 
 
-def arrangement_penalty(skeleton: Skeleton, order: Sequence[int], rows: Sequence[int]) -> tuple[int, float]:
+def arrangement_penalty(
+    skeleton: Skeleton, order: Sequence[int], rows: Sequence[int], most_boxes: float = inf
+) -> tuple[int, float]:
     """The penalty of an order; rounded, so that no move is made for the sake of the last bit."""
     places = [0] * skeleton.count
     for place, node in enumerate(order):
         places[node] = place
-    too_many, total = penalty(skeleton, rows, places)
+    too_many, total = penalty(skeleton, rows, places, most_boxes)
     return too_many, round(total, 6)
 
 

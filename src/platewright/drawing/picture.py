@@ -12,8 +12,9 @@ A picture knows nothing of models or graphs, so every room may make one.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Iterable, Literal, get_args
+from typing import Literal, get_args
 
 Kind = Literal["random", "deterministic", "input", "undirected", "statistic", "constant"]
 

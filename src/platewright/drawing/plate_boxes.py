@@ -10,7 +10,8 @@ several boxes with one label and one colour; that happens only when plates overl
 
 from __future__ import annotations
 
-from typing import Iterable, NamedTuple, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from platewright.drawing.layers import Skeleton
 
@@ -29,45 +30,59 @@ class Box(NamedTuple):
 def plate_boxes(skeleton: Skeleton, rows: Sequence[int], places: Sequence[int]) -> list[Box]:
     """The boxes of all plates, as few as the law allows for these rows and places."""
     boxes: list[Box] = []
-    for plate, members in enumerate(skeleton.plates):
-        if not members:
-            continue
-        strangers = [node for node in range(skeleton.count) if node not in members]
-        whole = box_around(plate, members, rows, places)
-        if not holds_any(whole, strangers, rows, places):
+    for whole in whole_boxes(skeleton, rows, places):
+        strangers = strangers_in(whole, rows, places)
+        if not strangers:
             boxes.append(whole)
             continue
-        across = runs_of(plate, sorted(members, key=lambda node: places[node]), strangers, rows, places)
-        down = runs_of(plate, sorted(members, key=lambda node: (rows[node], places[node])), strangers, rows, places)
-        boxes.extend(down if len(down) < len(across) else across)
+        across = sorted(whole.nodes, key=lambda node: places[node])
+        down = sorted(whole.nodes, key=lambda node: (rows[node], places[node]))
+        runs = [runs_of(whole.plate, members, strangers, rows, places) for members in (across, down)]
+        boxes += runs[1] if len(runs[1]) < len(runs[0]) else runs[0]
     return boxes
 
 
-def box_around(plate: int, nodes: Iterable[int], rows: Sequence[int], places: Sequence[int]) -> Box:
-    """The smallest box that holds these nodes."""
-    held = frozenset(nodes)
-    across = [places[node] for node in held]
-    down = [rows[node] for node in held]
-    return Box(plate, held, min(across), max(across), min(down), max(down))
+def broken_plates(skeleton: Skeleton, rows: Sequence[int], places: Sequence[int]) -> int:
+    """How many plates cannot be one box for these rows and places."""
+    return sum(1 for whole in whole_boxes(skeleton, rows, places) if strangers_in(whole, rows, places))
 
 
-def holds_any(box: Box, nodes: Iterable[int], rows: Sequence[int], places: Sequence[int]) -> bool:
-    """Whether any of these nodes lies in the box."""
-    _, _, left, right, top, bottom = box
-    return any(left <= places[node] <= right and top <= rows[node] <= bottom for node in nodes)
+def whole_boxes(skeleton: Skeleton, rows: Sequence[int], places: Sequence[int]) -> list[Box]:
+    """For each plate that has nodes the one box around them, whether or not it holds strangers."""
+    boxes = []
+    for plate, members in enumerate(skeleton.plates):
+        if members:
+            across = [places[node] for node in members]
+            down = [rows[node] for node in members]
+            boxes.append(Box(plate, members, min(across), max(across), min(down), max(down)))
+    return boxes
+
+
+def strangers_in(box: Box, rows: Sequence[int], places: Sequence[int]) -> list[int]:
+    """The nodes that lie in the box and are not on its plate, when it is the one box of its plate."""
+    _, nodes, left, right, top, bottom = box
+    return [
+        node
+        for node, place in enumerate(places)
+        if left <= place <= right and top <= rows[node] <= bottom and node not in nodes
+    ]
 
 
 def runs_of(
     plate: int, members: Sequence[int], strangers: Sequence[int], rows: Sequence[int], places: Sequence[int]
 ) -> list[Box]:
     """Boxes around the longest runs of members that hold no stranger; a run of one always does."""
-    boxes = [box_around(plate, members[:1], rows, places)]
-    for node in members[1:]:
-        grown = box_around(plate, boxes[-1].nodes | {node}, rows, places)
-        if holds_any(grown, strangers, rows, places):
-            boxes.append(box_around(plate, [node], rows, places))
-        else:
-            boxes[-1] = grown
+    boxes: list[Box] = []
+    for node in members:
+        place, row = places[node], rows[node]
+        if boxes:
+            _, nodes, left, right, top, bottom = boxes[-1]
+            left, right = min(left, place), max(right, place)
+            top, bottom = min(top, row), max(bottom, row)
+            if not any(left <= places[other] <= right and top <= rows[other] <= bottom for other in strangers):
+                boxes[-1] = Box(plate, nodes | {node}, left, right, top, bottom)
+                continue
+        boxes.append(Box(plate, frozenset((node,)), place, place, row, row))
     return boxes
 
 

@@ -9,8 +9,9 @@ control point is the middle.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot
-from typing import NamedTuple, Sequence
+from typing import NamedTuple
 
 from platewright.drawing.shapes import Shape, edge_point, is_inside
 
@@ -72,12 +73,14 @@ def nodes_hit(route: Route, shapes: Sequence[Shape]) -> int:
 
 def curve_point(route: Route, share: float) -> Point:
     """The point that lies this share of the way along the route."""
-    if route.is_straight:
-        return tuple(a + (b - a) * share for a, b in zip(route.start, route.end, strict=True))
+    (start_x, start_y), (control_x, control_y), (end_x, end_y), is_straight = route
     rest = 1 - share
-    return tuple(
-        rest * rest * a + 2 * rest * share * c + share * share * b
-        for a, c, b in zip(route.start, route.control, route.end, strict=True)
+    if is_straight:
+        return rest * start_x + share * end_x, rest * start_y + share * end_y
+    first, middle, last = rest * rest, 2 * rest * share, share * share
+    return (
+        first * start_x + middle * control_x + last * end_x,
+        first * start_y + middle * control_y + last * end_y,
     )
 
 

@@ -1,8 +1,8 @@
 """The shape of a node: how much room it takes and where a line to its centre meets its edge.
 
-    random, undirected     ellipse               deterministic   double ellipse
-    input                  dashed ellipse        statistic       filled square, widened to its label
-    constant               small rectangle
+random, undirected     ellipse               deterministic   double ellipse
+input                  dashed ellipse        statistic       filled square, widened to its label
+constant               small rectangle
 """
 
 from __future__ import annotations

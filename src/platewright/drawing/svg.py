@@ -7,9 +7,9 @@ so many pictures may stand in one page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from math import hypot
-from typing import Sequence
 
 from platewright.drawing.coordinates import Rectangle
 from platewright.drawing.layout import (

@@ -1,6 +1,8 @@
 """Bernoulli: a coin.
 
     p(x) = exp(x log p + (1 - x) log(1 - p))
+
+The conjugate prior of p is Beta.
 """
 
 from __future__ import annotations

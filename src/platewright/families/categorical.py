@@ -1,6 +1,8 @@
 """Categorical: one of several labels.
 
     p(x) = probabilities_x            (Comment 4.1: an extended case statement in x)
+
+The conjugate prior of the probabilities is Dirichlet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Dirichlet: unknown probabilities of categories.
 
-    p(x) = prod_k x_k^(concentration_k - 1) / Z,      log Z = sum_k lgamma(concentration_k) - lgamma(sum_k concentration_k)
+    p(x) = prod_k x_k^(concentration_k - 1) / Z
+    log Z = sum_k lgamma(concentration_k) - lgamma(sum_k concentration_k)
+
+The conjugate prior of the probabilities of labels.
 """
 
 from __future__ import annotations
@@ -30,8 +33,15 @@ def _variance(p: Values) -> Array:
 
 
 def _mode(p: Values) -> Array:
-    excess = np.maximum(p["concentration"] - 1, 0)
-    return excess / np.maximum(excess.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    concentration = p["concentration"]
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    largest = np.argmax(concentration, axis=-1)[..., None]
+    corner = np.arange(concentration.shape[-1]) == largest
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
 
 
 def _quantile(q: Array, p: Values) -> Array:

@@ -1,6 +1,8 @@
 """Gamma: waiting times, rates and precisions.
 
     p(x) = exp((shape - 1) log x - rate x) / Z,      log Z = lgamma(shape) - shape log rate
+
+The conjugate prior of every precision and every rate.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Multivariate normal over a named axis.
 
     p(x) = exp(-(x - mean)' precision (x - mean) / 2) / Z,      log Z = d log(2 pi) / 2 - log det(precision) / 2
+
+Its own conjugate prior for the mean; that of the precision is Wishart.
 """
 
 from __future__ import annotations

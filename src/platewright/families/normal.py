@@ -1,6 +1,8 @@
 """Normal: the sum of many small things.
 
     p(x) = exp(-precision (x - mean)^2 / 2) / Z,      log Z = log(2 pi) / 2 - log(precision) / 2
+
+Its own conjugate prior for the mean; that of the precision is Gamma.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
     p(S) = |S|^((degrees - d - 1) / 2) exp(-trace(inverse_scale S) / 2) / Z
     log Z = degrees d log(2) / 2 + log Gamma_d(degrees / 2) - degrees log|inverse_scale| / 2      (Table 2, corrected)
+
+It needs degrees > d - 1. The conjugate prior of the precision of a multivariate normal.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _inverse_scale = Parameter("inverse_scale", MATRIX, rank=2)
 _d = Size("event")
 
 
-def _draw(generator: np.random.Generator, p: Values, size: tuple[int, ...]) -> Array:
+def draw_wishart(generator: np.random.Generator, p: Values, size: tuple[int, ...]) -> Array:
     """Bartlett: S = L A A' L' with L L' the scale and A lower triangular of chi and normal draws."""
     d = size[-1]
     degrees = np.broadcast_to(p["degrees"], size[:-2])
@@ -64,9 +66,8 @@ WISHART = Family(
         }
     },
     from_natural={"degrees": 2 * weight(0) + _d + 1, "inverse_scale": -2 * weight(1, rank=2)},
-    draw=_draw,
+    draw=draw_wishart,
     mean=_mean,
     variance=_variance,
     mode=_mode,
 )
-

@@ -1,0 +1,1 @@
+"""The chain graph with plates, and questions to it."""

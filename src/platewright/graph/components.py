@@ -1,0 +1,83 @@
+"""Chain components and the Bayesian network on them  (Definition 2.2, Equation 7, Figure 8).
+
+    a -> x - y -> b       has components {a}, {x, y}, {b}, and the network      {a} -> {x, y} -> {b}
+
+Only undirected variables share a component. A potential on random variables alone is a factor of the joint like
+evidence on a common child; it ties them (see `blanket`), but leaves each in a component of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from platewright.errors import CycleError
+from platewright.graph.graph import Graph
+
+Component = frozenset[str]
+
+
+def undirected_neighbours(graph: Graph, node: str) -> frozenset[str]:
+    """The undirected variables that share an undirected arc with an undirected `node`; none for any other node."""
+    if graph.nodes[node].kind != "undirected":
+        return frozenset()
+    return frozenset(name for name in graph.neighbours[node] if graph.nodes[name].kind == "undirected")
+
+
+def component_of(graph: Graph, node: str) -> Component:
+    """The chain component of one node."""
+    found = {node}
+    waiting = [node]
+    while waiting:
+        more = undirected_neighbours(graph, waiting.pop()) - found
+        found |= more
+        waiting.extend(more)
+    return frozenset(found)
+
+
+def chain_components(graph: Graph) -> tuple[Component, ...]:
+    """Maximal sets connected by undirected arcs, parents first, else in the order of writing."""
+    return tuple(component_network(graph))
+
+
+def component_network(graph: Graph) -> Mapping[Component, frozenset[Component]]:
+    """The directed graph on chain components: each with its parent components, parents first."""
+    home: dict[str, Component] = {}
+    for name in graph.nodes:
+        if name not in home:
+            component = component_of(graph, name)
+            home.update(dict.fromkeys(component, component))
+    parents = {component: component_parents(graph, component) for component in dict.fromkeys(home.values())}
+    network = {component: frozenset(home[name] for name in found) for component, found in parents.items()}
+    return _parents_first(network)
+
+
+def component_parents(graph: Graph, component: Component) -> frozenset[str]:
+    """`parents(A)`: the parents of the members, less the members."""
+    found: set[str] = set()
+    for name in component:
+        found |= graph.parents[name]
+    return frozenset(found - component)
+
+
+def _parents_first(network: dict[Component, frozenset[Component]]) -> dict[Component, frozenset[Component]]:
+    """Sort by arcs with the written order kept where arcs allow; a circle through undirected arcs is an error."""
+    children: dict[Component, list[Component]] = {component: [] for component in network}
+    missing = {component: len(parents) for component, parents in network.items()}
+    for component, parents in network.items():
+        for parent in parents:
+            children[parent].append(component)
+    result: dict[Component, frozenset[Component]] = {}
+    ready = [component for component, count in missing.items() if count == 0]
+    for component in ready:  # grows while it is walked
+        result[component] = network[component]
+        for child in children[component]:
+            missing[child] -= 1
+            if missing[child] == 0:
+                ready.append(child)
+    if len(result) < len(network):
+        left = [", ".join(sorted(component)) for component in network if component not in result]
+        raise CycleError(
+            f"arcs run in a circle through the components {{{'}, {'.join(left)}}}",
+            expected="a chain graph: no way along directed and undirected arcs back to the start",
+        )
+    return result

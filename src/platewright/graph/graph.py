@@ -1,0 +1,175 @@
+"""The chain graph with plates: nodes, what is known, and the log factors of the joint density  (Definition 3.1, Equation 12).
+
+    log p(everything) = sum over nodes of sum over their plates of log p(node | parents) + potentials - log normalisers
+
+Arcs are read from the expressions, never stored, so a graph cannot disagree with its density.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+
+from platewright.algebra.build import add, totals
+from platewright.algebra.expression import Expression, Index, names
+from platewright.algebra.facts import Facts
+from platewright.errors import CycleError, UnknownName
+from platewright.language.model import Model
+from platewright.language.plate import Plate
+from platewright.language.variable import Potential, Variable
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One log factor of the joint density: an expression summed over its plates, and whose it is."""
+
+    owner: str
+    axes: tuple[Index, ...]
+    expression: Expression
+
+    @property
+    def summed(self) -> Expression:
+        """The factor's whole contribution to the log joint."""
+        return totals(self.expression, self.axes)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables it touches."""
+        return names(self.expression)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An immutable graph. Operations return new ones."""
+
+    title: str
+    plates: Mapping[str, Plate]
+    nodes: Mapping[str, Variable]
+    potentials: Mapping[str, Potential] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("plates", "nodes", "potentials"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Random and undirected nodes without a value, in the order of writing."""
+        return tuple(n for n, node in self.nodes.items() if node.kind in ("random", "undirected") and n not in self.known)
+
+    def is_known(self, name: str) -> bool:
+        """Known as data, as an input, or as a function of known nodes."""
+        node = self.nodes[name]
+        if name in self.known or node.kind in ("input", "statistic"):
+            return True
+        return node.kind == "deterministic" and all(self.is_known(parent) for parent in node.parents)
+
+    # -- arcs --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parents(self) -> Mapping[str, frozenset[str]]:
+        """Directed arcs by their head. Members of a potential that are not undirected point at those that are."""
+        result = {name: set(node.parents) for name, node in self.nodes.items()}
+        for potential in self.potentials.values():
+            members = names(potential.expression)
+            inside = {name for name in members if self.nodes[name].kind == "undirected"}
+            for name in inside:
+                result[name] |= members - inside
+        return {name: frozenset(found) for name, found in result.items()}
+
+    @cached_property
+    def children(self) -> Mapping[str, frozenset[str]]:
+        """Directed arcs by their tail."""
+        result: dict[str, set[str]] = {name: set() for name in self.nodes}
+        for name, found in self.parents.items():
+            for parent in found:
+                result[parent].add(name)
+        return {name: frozenset(found) for name, found in result.items()}
+
+    @cached_property
+    def neighbours(self) -> Mapping[str, frozenset[str]]:
+        """Undirected arcs: nodes that share a potential. A potential without undirected nodes ties all it touches."""
+        result: dict[str, set[str]] = {name: set() for name in self.nodes}
+        for potential in self.potentials.values():
+            members = {name for name in names(potential.expression) if self.nodes[name].kind != "input"}
+            inside = {name for name in members if self.nodes[name].kind == "undirected"} or members
+            for name in inside:
+                result[name] |= inside - {name}
+        return {name: frozenset(found) for name, found in result.items()}
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Axes and domains of all nodes, for the algebra."""
+        return Facts(
+            {name: tuple(axis.plate for axis in node.axes) for name, node in self.nodes.items()},
+            {name: node.domain for name, node in self.nodes.items()},
+        )
+
+    # -- the density -----------------------------------------------------------------------------------------------
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The log factors of the joint: one for each random node and each potential."""
+        found = [
+            Factor(name, node.plates, node.log_density) for name, node in self.nodes.items() if node.kind == "random"
+        ]
+        found += [Factor(name, potential.axes, potential.expression) for name, potential in self.potentials.items()]
+        return tuple(found)
+
+    @property
+    def log_joint(self) -> Expression:
+        """The log joint as one expression (undirected parts up to their normaliser)."""
+        return add(*(factor.summed for factor in self.factors))
+
+    # -- change ----------------------------------------------------------------------------------------------------
+
+    def with_nodes(self, changed: Iterable[Variable]) -> Graph:
+        """The graph with nodes added or replaced."""
+        return replace(self, nodes={**self.nodes, **{node.name: node for node in changed}})
+
+    def without(self, gone: Iterable[str]) -> Graph:
+        """The graph without some nodes."""
+        left_out = set(gone)
+        nodes = {name: node for name, node in self.nodes.items() if name not in left_out}
+        return replace(self, nodes=nodes, known=self.known - left_out)
+
+
+def read_graph(model: Model, known: Iterable[str] = ()) -> Graph:
+    """The graph of a model with the given nodes known; checks names and that no arcs run in a circle."""
+    names_known = frozenset(known)
+    for name in names_known:
+        if name not in model.variables:
+            visible = [variable for variable in model.variables if "@" not in variable]
+            raise UnknownName(name, visible, where="known=")
+    graph = Graph(model.title, model.plates, model.variables, model.potentials, names_known)
+    topological(graph)
+    return graph
+
+
+def topological(graph: Graph) -> tuple[str, ...]:
+    """Nodes with parents first; raises when directed arcs form a cycle."""
+    order: list[str] = []
+    state: dict[str, int] = {}
+    for start in graph.nodes:
+        stack = [(start, iter(sorted(graph.parents[start])))]
+        if state.get(start):
+            continue
+        state[start] = 1
+        while stack:
+            name, waiting = stack[-1]
+            parent = next(waiting, None)
+            if parent is None:
+                state[name] = 2
+                order.append(name)
+                stack.pop()
+            elif state.get(parent) == 1:
+                circle = [step for step, _ in stack][[step for step, _ in stack].index(parent) :]
+                raise CycleError("the arcs run in a circle: " + " <- ".join([*circle, parent]), expected="no directed cycle")
+            elif parent in graph.nodes and not state.get(parent):
+                state[parent] = 1
+                stack.append((parent, iter(sorted(graph.parents[parent]))))
+    return tuple(order)
