@@ -163,4 +163,6 @@ def _with_event_axes(template: Expression, changes: dict[Index, Index]) -> Expre
             return nodes.LogDeterminant(inner(matrix), renamed(row), renamed(column))
         case nodes.Inverse(matrix, row, column, at_row, at_column):
             return nodes.Inverse(inner(matrix), renamed(row), renamed(column), inner(at_row), inner(at_column))
+        case nodes.Root(matrix, row, column, at_row, at_column):
+            return nodes.Root(inner(matrix), renamed(row), renamed(column), inner(at_row), inner(at_column))
     return rebuild(template, inner)

@@ -114,6 +114,19 @@ def test_numbered_names_count_a_plate_of_unknown_size() -> None:
     assert dataset.columns["x"].tolist() == [[1.0, 2.0, 3.0]]
 
 
+def test_a_latent_table_does_not_take_columns_that_happen_to_have_its_labels() -> None:
+    signature = Signature(
+        plates(PlateSpec("row", None), PlateSpec("doc", None), PlateSpec("topic", None, labels=("a", "b"))),
+        columns(
+            ColumnSpec("x", ("row",), REAL),
+            ColumnSpec("weight", ("row", "topic"), REAL, required=False),
+            ColumnSpec("share", ("doc", "topic"), SIMPLEX, required=False),
+        ),
+    )
+    assert bind(signature, pandas.DataFrame({"x": [1.0], "a": [2.0]})).known == {"x"}
+    assert bind(signature, pandas.DataFrame({"x": [1.0], "a": [2.0], "b": [3.0]})).known == {"x", "weight"}
+
+
 def test_lists_of_fixed_size_bind() -> None:
     fixed = polars.DataFrame({"x": polars.Series([[1.0, 2.0], [3.0, 4.0]], dtype=polars.Array(polars.Float64, 2))})
     arrow = pyarrow.table({"x": pyarrow.array([[1.0, 2.0], [3.0, 4.0]], pyarrow.list_(pyarrow.float64(), 2))})

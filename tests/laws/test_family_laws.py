@@ -413,9 +413,14 @@ def test_nothing_is_more_likely_than_the_mode(family: Family, number: int) -> No
     values = setting(family, number)
     if family.mode is None:
         pytest.skip("no mode is stated")
-    peak = at(family.log_density, family, values, family.mode(values)[None])
+    mode = np.asarray(family.mode(values), dtype=float)
+    peak = at(family.log_density, family, values, mode[None])
     x, mass = judge(family.name, number)
     assert (at(family.log_density, family, values, x)[mass > 0] <= peak + 1e-9).all()
+    if not family.domain.is_discrete and family.domain != SIMPLEX:
+        low, high = ends(family, values)
+        nearby = np.array([mode * factor for factor in (0.997, 1.003) if low <= np.min(mode * factor) < high])
+        assert (at(family.log_density, family, values, nearby) <= peak + 1e-12).all()
 
 
 @every_family
@@ -596,3 +601,12 @@ def test_the_shelf_is_in_order_and_has_no_name_twice() -> None:
 
 def test_every_family_has_an_outside_oracle_or_a_reason() -> None:
     assert set(ORACLES) | set(WITHOUT_ORACLE) == set(FAMILY_BY_NAME)
+
+
+def test_a_dirichlet_without_a_peak_has_its_mode_at_a_corner_and_a_flat_one_in_the_middle() -> None:
+    dirichlet, beta = FAMILY_BY_NAME["Dirichlet"], FAMILY_BY_NAME["Beta"]
+    found = dirichlet.mode({"concentration": np.array([[0.2, 0.9], [1.0, 0.5], [1.0, 1.0]])})
+    np.testing.assert_array_equal(found, [[0, 1], [1, 0], [0.5, 0.5]])
+    np.testing.assert_array_equal(
+        beta.mode({"a": np.array([0.2, 1.0, 1.0]), "b": np.array([0.9, 0.5, 1.0])}), [0, 1, 0.5]
+    )

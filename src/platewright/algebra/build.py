@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from platewright.algebra.expression import (
     Indicator,
     Inverse,
     Lag,
+    Literal,
     LogDeterminant,
     LogSumExp,
     Maximum,
@@ -29,6 +31,7 @@ from platewright.algebra.expression import (
     Power,
     Quadratic,
     Reference,
+    Root,
     Size,
     Sum,
     Where,
@@ -340,13 +343,14 @@ def _scalars(matrix: Expression, row: Index, column: Index) -> tuple[list[Expres
 
 
 def index(variable: Expression, at: object) -> Expression:
-    """`mu[z]`: fix the leading axes of a reference; `:` leaves an axis as it is."""
+    """`mu[z]`: fix the leading axes of a reference or a table; `:` leaves an axis as it is."""
     positions = at if isinstance(at, tuple) else (at,)
-    if not isinstance(variable, Reference) or not variable.indices:
+    if not isinstance(variable, (Reference, Literal)) or not variable.indices:
         raise ModelError(f"`{variable}` has no plates to index", expected="a variable that lives on a plate")
+    shown = variable.name if isinstance(variable, Reference) else "a table"
     if len(positions) > len(variable.indices):
         raise ModelError(
-            f"`{variable.name}` has {len(variable.indices)} axes but is indexed with {len(positions)}",
+            f"`{shown}` has {len(variable.indices)} axes but is indexed with {len(positions)}",
             expected=f"at most {len(variable.indices)} positions",
         )
     chosen = list(variable.indices)
@@ -355,9 +359,9 @@ def index(variable: Expression, at: object) -> Expression:
             continue
         where_at = expression(position)
         if isinstance(where_at, Constant) and (where_at.value < 0 or not float(where_at.value).is_integer()):
-            raise ModelError(f"`{variable.name}` indexed at {where_at.value:g}", expected="a whole number from 0")
+            raise ModelError(f"`{shown}` indexed at {where_at.value:g}", expected="a whole number from 0")
         chosen[axis] = where_at
-    return Reference(variable.name, tuple(chosen))
+    return replace(variable, indices=tuple(chosen))
 
 
 def substitute(whole: Expression, changes: dict[Expression, Expression]) -> Expression:
@@ -377,10 +381,11 @@ def substitute(whole: Expression, changes: dict[Expression, Expression]) -> Expr
             incoming |= free_indices(new)
         if clashing := [index for index in own if index in incoming]:
             whole = rename_bound(whole, clashing, incoming)
-    if isinstance(whole, Inverse):
+    if isinstance(whole, (Inverse, Root)):
         # The place of the element is outside the binding: A^-1[row, column] may bind the very names it is taken at.
         at_row, at_column = substitute(whole.at_row, changes), substitute(whole.at_column, changes)
-        return inverse(substitute(whole.matrix, inner_changes), whole.row, whole.column, at_row, at_column)
+        build = inverse if isinstance(whole, Inverse) else Root
+        return build(substitute(whole.matrix, inner_changes), whole.row, whole.column, at_row, at_column)
     return rebuild(whole, lambda part: substitute(part, inner_changes))
 
 
@@ -409,4 +414,6 @@ def rename_bound(whole: Expression, clashing: list[Index], taken: set[Index]) ->
             return LogDeterminant(substitute(matrix, changes), renamed(row), renamed(column))
         case Inverse(matrix, row, column, at_row, at_column):
             return Inverse(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
+        case Root(matrix, row, column, at_row, at_column):
+            return Root(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
     return whole

@@ -29,6 +29,7 @@ from platewright.algebra.expression import (
     Power,
     Quadratic,
     Reference,
+    Root,
     Size,
     Sum,
     Where,
@@ -147,13 +148,20 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case LogDeterminant(matrix, row, column):
             return np.linalg.slogdet(_matrix(matrix, row, column, environment, scope))[1]
         case Inverse(matrix, row, column, at_row, at_column):
-            table = np.linalg.inv(_matrix(matrix, row, column, environment, scope))
-            rows, columns = np.broadcast_arrays(inner(at_row), inner(at_column))
-            shape = np.broadcast_shapes(rows.shape, table.shape[:-2])
-            leading = np.ix_(*(range(size) for size in shape)) if shape else ()
-            table = np.broadcast_to(table, (*shape, *table.shape[-2:]))
-            return table[(*leading, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape))]
+            return _element(np.linalg.inv(_matrix(matrix, row, column, environment, scope)), inner(at_row), inner(at_column))
+        case Root(matrix, row, column, at_row, at_column):
+            root = np.linalg.cholesky(_matrix(matrix, row, column, environment, scope))
+            return _element(root, inner(at_row), inner(at_column))
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def _element(table: Array, rows: Array, columns: Array) -> Array:
+    """One element of each matrix in a stack."""
+    rows, columns = np.broadcast_arrays(rows, columns)
+    shape = np.broadcast_shapes(rows.shape, table.shape[:-2])
+    leading = np.ix_(*(range(size) for size in shape)) if shape else ()
+    table = np.broadcast_to(table, (*shape, *table.shape[-2:]))
+    return table[(*leading, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape))]
 
 
 def _quadratic(vector: Array, table: Array) -> Array:

@@ -250,7 +250,18 @@ class Inverse(Expression):
     at_column: Expression
 
 
-Binder = Sum | LogSumExp | Maximum | Quadratic | LogDeterminant | Inverse
+@_node
+class Root(Expression):
+    """An element of the lower Cholesky factor of a matrix given elementwise in `row` and `column`."""
+
+    matrix: Expression
+    row: Index
+    column: Index
+    at_row: Expression
+    at_column: Expression
+
+
+Binder = Sum | LogSumExp | Maximum | Quadratic | LogDeterminant | Inverse | Root
 
 ZERO = Constant(0.0)
 ONE = Constant(1.0)
@@ -285,7 +296,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (residual, matrix)
         case LogDeterminant(matrix, _, _):
             return (matrix,)
-        case Inverse(matrix, _, _, at_row, at_column):
+        case Inverse(matrix, _, _, at_row, at_column) | Root(matrix, _, _, at_row, at_column):
             return (matrix, at_row, at_column)
     raise TypeError(f"not an expression: {expression!r}")
 
@@ -295,7 +306,9 @@ def bound(expression: Expression) -> tuple[Index, ...]:
     match expression:
         case Sum(index, _) | LogSumExp(index, _) | Maximum(index, _):
             return (index,)
-        case Quadratic(_, _, row, column) | LogDeterminant(_, row, column) | Inverse(_, row, column, _, _):
+        case Quadratic(_, _, row, column) | LogDeterminant(_, row, column):
+            return (row, column)
+        case Inverse(_, row, column, _, _) | Root(_, row, column, _, _):
             return (row, column)
     return ()
 
@@ -324,7 +337,7 @@ def free_indices(expression: Expression) -> frozenset[Index]:
     match expression:
         case Index():
             return frozenset((expression,))
-        case Inverse(matrix, row, column, at_row, at_column):
+        case Inverse(matrix, row, column, at_row, at_column) | Root(matrix, row, column, at_row, at_column):
             inner = free_indices(matrix) - {row, column}
             return inner | free_indices(at_row) | free_indices(at_column)
         case Quadratic(residual, matrix, row, column):
@@ -392,4 +405,6 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return build.log_determinant(change(matrix), row, column)
         case Inverse(matrix, row, column, at_row, at_column):
             return build.inverse(change(matrix), row, column, change(at_row), change(at_column))
+        case Root(matrix, row, column, at_row, at_column):
+            return Root(change(matrix), row, column, change(at_row), change(at_column))
     raise TypeError(f"not an expression: {expression!r}")

@@ -20,6 +20,7 @@ from platewright.algebra.expression import (
     Power,
     Quadratic,
     Reference,
+    Root,
     Size,
     Sum,
     Where,
@@ -86,6 +87,8 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"log_det({text(matrix)})", _ATOM
         case Inverse(matrix, row, column, at_row, at_column):
             return f"inverse_{row.name},{column.name}({text(matrix)})[{text(at_row)}, {text(at_column)}]", _ATOM
+        case Root(matrix, row, column, at_row, at_column):
+            return f"root_{row.name},{column.name}({text(matrix)})[{text(at_row)}, {text(at_column)}]", _ATOM
     raise TypeError(f"not an expression: {expression!r}")
 
 

@@ -39,7 +39,7 @@ def agree_sizes(
         if plate.extent is not None:
             _claim(claims, signature.root(plate.name), plate.extent, "the model")
     for plate_name, size in labelled.items():
-        _claim(claims, plate_name, size, "the labels known before")
+        _claim(claims, plate_name, size, "its labels")
     for column, shape in arrays:
         for plate_name, size in zip(column.plates, shape):
             _claim(claims, signature.root(plate_name), size, f"`{column.name}`")

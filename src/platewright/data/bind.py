@@ -90,9 +90,10 @@ def bind_table(signature: Signature, table: Table, levels: Mapping[str, Levels])
     # In one table every column has a cell a row, so an outer group further out says nothing about its plate's size.
     own = [parent for plate, parent in parents.items() if table.row in (None, plate)]
     shapes = [(settled.column, settled.cells.values.shape) for settled in (*columns.values(), *own)]
-    sizes = agree_sizes(signature, {plate: known.size for plate, known in levels.items()}, shapes)
-    found = find_levels(signature, [*columns.values(), *parents.values()], {**_coordinates(table), **levels}, sizes)
-    sizes |= {plate: known.size for plate, known in found.items()}
+    known = {**_coordinates(table), **levels}
+    sizes = agree_sizes(signature, {plate: elements.size for plate, elements in known.items()}, shapes)
+    found = find_levels(signature, [*columns.values(), *parents.values()], known, sizes)
+    sizes |= {plate: elements.size for plate, elements in found.items()}
     values = {name: _finish(signature, settled, found) for name, settled in columns.items()}
     codes = {plate: _finish(signature, settled, found) for plate, settled in parents.items()}
     codes = _lift_all(signature, table, codes, sizes)
@@ -152,10 +153,9 @@ def _check_required(signature: Signature, table: Table) -> None:
             plates = ", ".join(column.plates)
             found = ", ".join(f"`{name}`" for name in table.columns) or "none of the model's variables"
             raise MissingColumn(
-                f"the data have no column `{column.name}`",
+                f"the data have no column `{column.name}`; found: {found}",
                 where=f"variable {column.name}" + (f" on plates ({plates})" if plates else ""),
                 expected=f"{column.domain} for each ({plates})" if plates else str(column.domain),
-                hint=f"found: {found}",
             )
 
 

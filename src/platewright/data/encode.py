@@ -55,8 +55,7 @@ def encode(place: Place, cells: Cells, levels: Levels) -> NDArray[Any]:
     position, count = find(cells.values, lambda block: block < 0)
     if count:
         raise missing_value(place, position, count)
-    labels = levels.labels if levels.labels is not None else range(levels.size)
-    codes = recode(cells, {label: code for code, label in enumerate(labels)})
+    codes = recode(cells, levels.index)
     position, count = find(codes, lambda block: block < 0)
     if count:
         entry = (cells.entries or ())[int(cells.values.reshape(-1)[position])]

@@ -9,7 +9,8 @@ Everything is decided from names alone, so that a file is opened only for the co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 
@@ -47,26 +48,34 @@ class Layout:
 def find_layout(signature: Signature, names: Sequence[str], labels: Labels) -> Layout:
     """Match the model's columns to the table's; columns the model does not know are left alone."""
     check_distinct(names)
-    present = frozenset(names)
-    found: list[Slot] = []
+    present = dict.fromkeys(names)
+    found: dict[str, Slot] = {}
     coordinates: dict[str, tuple[object, ...]] = {}
     for column in signature.columns.values():
-        match _find_stacked(signature, column, names, labels):
-            case (sources, discovered):
-                found.append(Slot(column, sources, is_stacked=True))
-                if discovered is not None:
-                    coordinates[signature.root(column.plates[1])] = discovered
-            case None if column.name in present and column.plates:
-                found.append(Slot(column, (column.name,)))
-    row = _row_plate(found)
-    return Layout(row, tuple(found), _find_parents(signature, row, present), coordinates)
+        if column.name in present and column.plates:
+            found[column.name] = Slot(column, (column.name,))
+        elif len(column.plates) == 2 and (spelled := _find_spelled(signature, column, present, labels)) is not None:
+            sources, discovered = spelled
+            found[column.name] = Slot(column, sources, is_stacked=True)
+            if discovered is not None:
+                coordinates[signature.root(column.plates[1])] = discovered
+    row = _row_plate(list(found.values()))
+    # Bare labels do not name the variable, so they are looked for last, and only along the rows.
+    for column in signature.columns.values():
+        if len(column.plates) != 2 or column.name in found or row not in (None, column.plates[0]):
+            continue
+        if bare := _find_bare(column, present, labels.get(signature.root(column.plates[1]), ())):
+            found[column.name] = Slot(column, bare, is_stacked=True)
+    slots = tuple(found[name] for name in signature.columns if name in found)
+    row = _row_plate(slots)
+    return Layout(row, slots, _find_parents(signature, row, present), coordinates)
 
 
 def check_distinct(names: Sequence[str]) -> None:
     """Refuse a name that two columns share."""
-    for name in names:
-        if names.count(name) > 1:
-            raise DuplicateColumn(f"{names.count(name)} columns are named `{name}`", hint="rename or drop all but one")
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise DuplicateColumn(f"{times} columns are named `{name}`", hint="rename or drop all but one")
 
 
 def _row_plate(slots: Sequence[Slot]) -> str | None:
@@ -86,7 +95,7 @@ def _row_plate(slots: Sequence[Slot]) -> str | None:
     return row
 
 
-def _find_parents(signature: Signature, row: str | None, present: frozenset[str]) -> dict[str, Slot]:
+def _find_parents(signature: Signature, row: str | None, present: Collection[str]) -> dict[str, Slot]:
     """The columns of outer groups, from the row plate outwards."""
     columns = signature.parent_columns()
     slots: dict[str, Slot] = {}
@@ -100,40 +109,43 @@ def _find_parents(signature: Signature, row: str | None, present: frozenset[str]
     return slots
 
 
-def _find_stacked(
-    signature: Signature, column: ColumnSpec, names: Sequence[str], labels: Labels
+def _find_spelled(
+    signature: Signature, column: ColumnSpec, present: Collection[str], labels: Labels
 ) -> tuple[tuple[str, ...], tuple[object, ...] | None] | None:
-    """The columns that side by side make a variable on two plates, and labels that their names tell."""
-    if len(column.plates) != 2 or column.name in names:
-        return None
+    """Columns x[height] x[weight] or x_0 x_1, which side by side make x, and labels that their names tell."""
     plate = signature.root(column.plates[1])
     known = labels.get(plate)
     size = len(known) if known is not None else signature.plates[plate].extent
     for wanted in _spellings(column.name, known, size):
-        if present := [name for name in wanted if name in names]:
+        if any(name in present for name in wanted):
             return _complete(column, wanted, present), None
-    bracketed = tuple(name for name in names if name.startswith(f"{column.name}[") and name.endswith("]"))
+    bracketed = tuple(name for name in present if name.startswith(f"{column.name}[") and name.endswith("]"))
     if known is None and bracketed:
         return _complete_brackets(column, bracketed, size)
-    numbered = tuple(takewhile(names.__contains__, (f"{column.name}_{code}" for code in count())))
+    numbered = tuple(takewhile(present.__contains__, (f"{column.name}_{code}" for code in count())))
     if size is None and numbered:
         return numbered, None
     return None
 
 
+def _find_bare(column: ColumnSpec, present: Collection[str], known: tuple[object, ...]) -> tuple[str, ...]:
+    """Columns named by the labels of the plate alone; of a variable that may be absent, all of them or none."""
+    wanted = tuple(str(label) for label in known)
+    if not any(name in present for name in wanted):
+        return ()
+    if not column.required and not all(name in present for name in wanted):
+        return ()
+    return _complete(column, wanted, present)
+
+
 def _spellings(name: str, known: tuple[object, ...] | None, size: int | None) -> list[tuple[str, ...]]:
     """The column names that a plate of known labels or size may have, in order of preference."""
-    spellings: list[tuple[str, ...]] = []
-    if known is not None:
-        spellings.append(tuple(f"{name}[{label}]" for label in known))
-    if size is not None:
-        spellings.append(tuple(f"{name}_{code}" for code in range(size)))
-    if known is not None:
-        spellings.append(tuple(str(label) for label in known))
-    return spellings
+    by_label = [tuple(f"{name}[{label}]" for label in known)] if known is not None else []
+    by_number = [tuple(f"{name}_{code}" for code in range(size))] if size is not None else []
+    return by_label + by_number
 
 
-def _complete(column: ColumnSpec, wanted: tuple[str, ...], present: list[str]) -> tuple[str, ...]:
+def _complete(column: ColumnSpec, wanted: tuple[str, ...], present: Collection[str]) -> tuple[str, ...]:
     """All of the columns, or none: one that is missing among them is an error."""
     missing = [name for name in wanted if name not in present]
     if missing:

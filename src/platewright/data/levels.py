@@ -10,8 +10,9 @@ What a column shows is `Evidence`; evidence of many columns, or of many pieces o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -33,13 +34,19 @@ class Levels:
     size: int
     labels: tuple[object, ...] | None
 
-    @property
+    @cached_property
     def is_codes(self) -> bool:
         """Whether the label of each element is its code."""
         labels = self.labels
         if labels is None:
             return True
         return all(type(label) is int and label == code for code, label in enumerate(labels))
+
+    @cached_property
+    def index(self) -> Mapping[object, int]:
+        """The code of each label; made once for all batches of a stream."""
+        labels = self.labels if self.labels is not None else range(self.size)
+        return {label: code for code, label in enumerate(labels)}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from platewright.data.cells import Cells, Table
 from platewright.data.frames import is_series, read_series
+from platewright.data.labelled import is_labelled
 from platewright.data.settle import as_array
 from platewright.data.signature import ColumnSpec, Signature
 from platewright.errors import UnknownName
@@ -34,9 +37,9 @@ def _find_parent(plate: str, column: ColumnSpec, data: Mapping[Any, object]) -> 
 
 def _read(column: ColumnSpec, value: object) -> Cells:
     """An array, a list, a scalar, a Series, or an xarray DataArray whose dimensions are the plates."""
-    axes = getattr(value, "dims", None)
-    if axes is not None and sorted(map(str, axes)) == sorted(column.plates):
-        return Cells(column.name, as_array(column.name, value), axes=tuple(str(axis) for axis in axes))
-    if not isinstance(value, (list, tuple, int, float, str)) and is_series(value):
+    axes = tuple(str(axis) for axis in getattr(value, "dims", ())) if is_labelled(value) else ()
+    if axes and sorted(axes) == sorted(column.plates):
+        return Cells(column.name, as_array(column.name, value), axes=axes)
+    if not isinstance(value, (np.ndarray, list, tuple, int, float, str)) and is_series(value):
         return read_series(column.name, value)
     return Cells(column.name, as_array(column.name, value))

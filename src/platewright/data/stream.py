@@ -135,10 +135,18 @@ def _learn_levels(
     for table in read_pieces(path, Layout(layout.row, slots, parents, layout.coordinates), rows):
         for column, cells in _category_cells(signature, table):
             settled = settle_column(signature, column, cells, start)
-            evidence = shown.setdefault(signature.root(str(column.domain.levels)), [])
-            evidence[:] = [merge([*evidence, observe(settled.cells)])]
+            plate = signature.root(str(column.domain.levels))
+            shown[plate] = _gather(shown.get(plate, []), observe(settled.cells))
         start += count_table_rows(table)
     return {plate: decide(plate, signature.plates[plate].extent, merge(parts)) for plate, parts in shown.items()}
+
+
+def _gather(parts: list[Evidence], latest: Evidence) -> list[Evidence]:
+    """Add evidence; it is merged only when the new parts outgrow the old, so that a long file is not slow."""
+    total = sum(len(part.distinct) for part in parts[1:]) + len(latest.distinct)
+    if parts and total > max(DEFAULT_ROWS, len(parts[0].distinct)):
+        return [merge([*parts, latest])]
+    return [*parts, latest]
 
 
 def _category_cells(signature: Signature, table: Table) -> list[tuple[ColumnSpec, Cells]]:

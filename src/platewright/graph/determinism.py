@@ -1,7 +1,7 @@
 """Islands of determinism: who is tied to whom once double ovals are looked through  (Definition 6.1).
 
-    w -> ((h)) -> ((m)) -> y          nd_children(w) = {y}      det_children(w) = {h}
-                                      nd_parents(y)  = {w}      det_parents(y)  = {m}
+w -> ((h)) -> ((m)) -> y          nd_children(w) = {y}      det_children(w) = {h}
+                                  nd_parents(y)  = {w}      det_parents(y)  = {m}
 """
 
 from __future__ import annotations

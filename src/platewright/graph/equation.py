@@ -7,7 +7,7 @@ Each chain component is one factor, each plate a product, and a potential on ran
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from platewright.algebra.expression import Constant, Expression, Index, Lag, Reference, walk
@@ -17,10 +17,11 @@ from platewright.graph.components import Component, chain_components
 from platewright.graph.graph import Graph
 from platewright.graph.normaliser import potentials_of
 
-_GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
+_GREEK_NAMES = frozenset(_GREEK.split())
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Shown:
         below = [part for part in (self.name[len(stem) :], *self.at) if part]
         if not stem.isalpha():
             stem, below = self.name, list(self.at)
-        letter = f"\\{stem}" if stem in _GREEK else stem if len(stem) == 1 else f"\\mathit{{{_escaped(stem)}}}"
+        letter = f"\\{stem}" if stem in _GREEK_NAMES else stem if len(stem) == 1 else f"\\mathit{{{_escaped(stem)}}}"
         return f"{letter}_{{{','.join(_escaped(part) for part in below)}}}" if below else letter
 
 
@@ -97,38 +98,85 @@ def joint_latex(graph: Graph, *, context: str = "") -> str:
 
 def component_equation(graph: Graph, component: Component) -> str:
     """The inside of an undirected component: its potentials over their normaliser  (Equation 4)."""
-    found = potentials_of(graph, component)
-    order = list(graph.nodes)
     factors = []
     above: dict[str, None] = {}
-    for potential in found:
-        members = _conditions(graph, potential.expression, set(potential.axes))
+    for potential in potentials_of(graph, component):
+        members = _in_order(graph, _shown(graph, potential.expression, potential.axes))
         above |= {part.plain: None for part in members if part.name not in component}
-        inside = sorted(members, key=lambda part: (part.name not in component, order.index(part.name)))
-        factors.append(f"f_{potential.name}({', '.join(part.plain for part in inside)})")
+        listed = [part for part in members if part.name in component]
+        listed += [part for part in members if part.name not in component]
+        factors.append(f"f_{potential.name}({', '.join(part.plain for part in listed)})")
     return f"{' '.join(factors)} / Z({', '.join(above)})" if above else f"{' '.join(factors)} / Z"
 
 
 def joint_terms(graph: Graph, context: str = "") -> tuple[Term, ...]:
     """The factors of the joint, parents first; functions and inputs have none."""
-    terms = []
     extra = (Shown(context),) if context else ()
+    terms = []
     for component in chain_components(graph):
-        members = [graph.nodes[name] for name in graph.nodes if name in component] if len(component) > 1 else []
-        members = members or [graph.nodes[next(iter(component))]]
-        if members[0].kind not in ("random", "undirected"):
-            continue
-        plates = members[0].plates
-        sources = [members[0].log_density]
-        if members[0].kind == "undirected":
-            sources = [potential.expression for potential in potentials_of(graph, component)]
-        left = tuple(Shown(node.name, tuple(axis.name for axis in node.plates)) for node in members)
-        found = dict.fromkeys(part for source in sources for part in _conditions(graph, source, set(plates)))
-        right = [part for part in found if part not in left and (part.name not in component or part.at)]
-        right.sort(key=list(graph.nodes).index if False else _written(graph))
-        terms.append(Term("p", left, (*right, *extra), tuple(axis.name for axis in plates)))
+        if graph.nodes[next(iter(component))].kind in ("random", "undirected"):
+            terms.append(_component_term(graph, component, extra))
     for name in loose_ties(graph):
         potential = graph.potentials[name]
-        members_shown = sorted(_conditions(graph, potential.expression, set(potential.axes)), key=_written(graph))
-        terms.append(Term(f"f_{name}", tuple(members_shown), extra, tuple(axis.name for axis in potential.axes)))
+        members = _in_order(graph, _shown(graph, potential.expression, potential.axes))
+        terms.append(Term(f"f_{name}", tuple(members), (), tuple(axis.name for axis in potential.axes)))
     return tuple(terms)
+
+
+def _component_term(graph: Graph, component: Component, extra: tuple[Shown, ...]) -> Term:
+    """`p(members | parents)`."""
+    left = _in_order(graph, (Shown(n, tuple(axis.name for axis in graph.nodes[n].plates)) for n in component))
+    first = graph.nodes[left[0].name]
+    sources = [(first.log_density, first.plates)]
+    if first.kind == "undirected":
+        sources = [(found.expression, found.axes) for found in potentials_of(graph, component)]
+    right = [part for source, axes in sources for part in _shown(graph, source, axes)]
+    if first.kind == "undirected":
+        right = [part for part in right if part.name not in component]
+    right = [part for part in _in_order(graph, dict.fromkeys(right)) if part not in left]
+    return Term("p", tuple(left), (*right, *extra), tuple(axis.name for axis in first.plates))
+
+
+def _shown(graph: Graph, source: Expression, axes: tuple[Index, ...]) -> list[Shown]:
+    """The variables of an expression, each at its place where that is one element of the plates, else as a whole."""
+    found: dict[Shown, None] = {}
+    for part in walk(source):
+        if isinstance(part, Reference):
+            at = part.indices[: len(graph.nodes[part.name].plates)]
+            single = all(_is_single(position, axes) for position in at)
+            found[Shown(part.name, tuple(text(position) for position in at) if single else ())] = None
+    return list(found)
+
+
+def _is_single(position: Expression, axes: tuple[Index, ...]) -> bool:
+    match position:
+        case Index():
+            return position in axes
+        case Lag(index):
+            return index in axes
+        case Constant():
+            return True
+    return False
+
+
+def _in_order(graph: Graph, parts: Iterable[Shown]) -> list[Shown]:
+    """In the order of writing."""
+    place = {name: at for at, name in enumerate(graph.nodes)}
+    return sorted(parts, key=lambda part: (place[part.name], part.at))
+
+
+def _grouped(terms: tuple[Term, ...]) -> dict[tuple[str, ...], list[Term]]:
+    """Factors by their plates, those without plates first."""
+    groups: dict[tuple[str, ...], list[Term]] = {(): []}
+    for term in terms:
+        groups.setdefault(term.plates, []).append(term)
+    return {plates: found for plates, found in groups.items() if found}
+
+
+def _bracketed(factors: str, terms: list[Term], last: bool) -> str:
+    """A product reaches to the end of the line, so only an inner one needs brackets."""
+    return factors if last or len(terms) == 1 else f"({factors})"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("_", r"\_")

@@ -1,7 +1,7 @@
 """Separation: which independences a chain graph with plates promises  (Frydenberg, 1990; Section 3.2).
 
-    1. expand the plates            2. keep the smallest ancestral set of all nodes asked about
-    3. marry the parents of each chain component, drop directions        4. is every path blocked by what is given?
+1. expand the plates            2. keep the smallest ancestral set of all nodes asked about
+3. marry the parents of each chain component, drop directions        4. is every path blocked by what is given?
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ def separated(
     return separated_instances(instances, *chosen)
 
 
-def _chosen(
-    graph: Graph, instances: Instances, sizes: Mapping[str, int], names: str | Iterable[str]
-) -> frozenset[str]:
+def _chosen(graph: Graph, instances: Instances, sizes: Mapping[str, int], names: str | Iterable[str]) -> frozenset[str]:
     found: set[str] = set()
     for name in (names,) if isinstance(names, str) else names:
         if name in graph.nodes:

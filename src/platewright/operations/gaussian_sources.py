@@ -1,0 +1,154 @@
+"""Lay the rows of a Gaussian group out as a least-squares problem: columns, cells, and where each feature goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from platewright.algebra.build import multiply, substitute
+from platewright.algebra.expression import Constant, Expression, Index, free_indices
+from platewright.language.variable import Variable
+from platewright.operation import Declined
+from platewright.program.statements import Cell, Column, Entry, Feature, Pool, Source
+from platewright.recognition.groups import Group
+from platewright.recognition.rows import Rows
+
+
+class PlacedRows(Protocol):
+    """Rows with the codes of their batch and the known part of their weight."""
+
+    rows: Rows
+    codes: tuple[Expression, ...]
+    weight: Expression
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns that are eliminated, columns that stay, and the sources of rows."""
+
+    eliminated: tuple[Column, ...]
+    outer: tuple[Column, ...]
+    sources: tuple[Source, ...]
+    pools: tuple[Pool, ...]
+
+
+def lay_out(
+    name: str,
+    placed: Sequence[PlacedRows],
+    group: Group,
+    nodes: Mapping[str, Variable],
+    output: Index | None,
+) -> Layout | Declined:
+    """The least-squares problem of a group."""
+    eliminated = tuple(_own_column(nodes[variable], group, output) for variable in group.variables)
+    others = {part.variable for item in placed for part in item.rows.parts} - set(group.variables)
+    outer = tuple(_outer_column(nodes[v], placed, group) for v in nodes if v in others)
+    if output is not None:
+        if outer:
+            return Declined("eliminate gaussian", "a matrix scale is shared with unknowns of another plate")
+        for item in placed:
+            for part in item.rows.parts:
+                if output in free_indices(part.coefficient) or output not in part.at:
+                    return Declined("eliminate gaussian", f"{part.variable} does not run along {output.plate} freely")
+    columns = (*eliminated, *outer)
+    sources: list[Source] = []
+    pools: list[Pool] = []
+    for number, item in enumerate(placed):
+        source, pool = _source(f"{name}_pool_{number}", item, columns, group, nodes, output)
+        sources.append(source)
+        if pool is not None:
+            pools.append(pool)
+    return Layout(eliminated, outer, tuple(sources), tuple(pools))
+
+
+def _own_column(variable: Variable, group: Group, output: Index | None) -> Column:
+    fixed = set(group.batch) | ({output.plate} if output is not None else set())
+    dense = tuple(axis for axis in variable.axes if axis.plate not in fixed)
+    at: list[Expression] = []
+    for axis in variable.axes:
+        if axis.plate in group.batch:
+            at.append(Index(axis.plate, axis.plate))
+        elif output is not None and axis.plate == output.plate:
+            at.append(output)
+        else:
+            at.append(axis)
+    return Column(variable.name, dense, tuple(at))
+
+
+def _outer_column(variable: Variable, placed: Sequence[PlacedRows], group: Group) -> Column:
+    """An unknown that stays: along each axis either one position for each batch, or all positions."""
+    batch = {Index(plate, plate) for plate in group.batch}
+    dense: list[Index] = []
+    at: list[Expression] = []
+    for number, axis in enumerate(variable.axes):
+        found: set[Expression] = set()
+        for item in placed:
+            back = dict(zip(item.codes, (Index(p, p) for p in group.batch), strict=True))
+            back = {code: own for code, own in back.items() if code != own}
+            for part in item.rows.parts:
+                if part.variable == variable.name:
+                    found.add(substitute(part.at[number], back))
+        only = next(iter(found)) if len(found) == 1 else None
+        if only is not None and free_indices(only) <= batch and not (isinstance(only, Constant)):
+            at.append(only)
+        else:
+            fresh = Index(f"{variable.name}.{axis.name}", axis.plate)
+            dense.append(fresh)
+            at.append(fresh)
+    return Column(variable.name, tuple(dense), tuple(at))
+
+
+def _source(
+    name: str,
+    item: PlacedRows,
+    columns: tuple[Column, ...],
+    group: Group,
+    nodes: Mapping[str, Variable],
+    output: Index | None,
+) -> tuple[Source, Pool | None]:
+    rows = item.rows
+    batch = tuple(Index(plate, plate) for plate in group.batch)
+    features: list[Feature] = []
+    wanted: list[tuple[int, int, list[tuple[Expression, str]]]] = []
+    used_axes = set(code for code in item.codes if isinstance(code, Index))
+    for part in rows.parts:
+        number = next(k for k, column in enumerate(columns) if column.variable == part.variable)
+        column = columns[number]
+        positions = []
+        for axis, at, own in zip(nodes[part.variable].axes, part.at, column.at, strict=True):
+            if own in column.dense:
+                positions.append((at, axis.plate))
+                if isinstance(at, Index) and at in rows.axes:
+                    used_axes.add(at)
+        wanted.append((len(features), number, positions))
+        features.append(Feature(part.coefficient, part.inner))
+    rest = multiply(-1.0, rows.rest)
+    features.append(Feature(rest, (output,) if output is not None else ()))
+    if set(rows.axes) <= used_axes:
+        # One row a cell: nothing to pool.
+        others = tuple(axis for axis in rows.axes if axis not in batch)
+        entries = tuple(Entry(f, c, tuple(at for at, _ in positions)) for f, c, positions in wanted)
+        return Source(rows.owner, None, (*batch, *others), tuple(features), item.weight, entries), None
+    cells = [Cell(own, code) for own, code in zip(batch, item.codes, strict=True)]
+    numbered: dict[Expression, Index] = {}
+    inner = {index for part in rows.parts for index in part.inner}
+    entries_list = []
+    for feature, number, positions in wanted:
+        places: list[Expression] = []
+        for at, plate in positions:
+            if isinstance(at, Constant) or at in inner:
+                places.append(at)
+                continue
+            if at not in numbered:
+                numbered[at] = Index(f"{plate}~{len(numbered)}", plate)
+                cells.append(Cell(numbered[at], at))
+            places.append(numbered[at])
+        entries_list.append(Entry(feature, number, tuple(places)))
+    pool = Pool(
+        name, rows.axes, tuple(cells), tuple(features), item.weight, because=f"rows of {rows.owner}: mean and scatter"
+    )
+    source = Source(
+        rows.owner, name, tuple(cell.index for cell in cells), tuple(features), item.weight, tuple(entries_list)
+    )
+    return source, pool

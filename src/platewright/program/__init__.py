@@ -1,0 +1,1 @@
+"""What will run, in no language yet: statistics over rows, assignments, triangularisations."""

@@ -1,0 +1,185 @@
+"""Read log factors as weighted squares of linear forms: the rows of a least-squares problem.
+
+    -tau/2 (y[n] - sum_j w[j] x[n, j])^2      is a family of rows over n with weight tau
+
+Squares are kept whole instead of being multiplied out: sums of squares do not cancel, whatever the mean of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+from platewright.algebra.build import add, multiply, rename_bound, substitute, total
+from platewright.algebra.expression import (
+    Add,
+    Constant,
+    Expression,
+    Index,
+    Multiply,
+    Power,
+    Quadratic,
+    Sum,
+    Where,
+    fresh,
+    mentions,
+)
+from platewright.graph.graph import Factor
+from platewright.operation import Declined
+from platewright.recognition.linear import NotLinear, Part, linear
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`-weight/2 * (sum of parts + rest)^2` summed over `axes`.
+
+    With `outputs` the square is a quadratic form over a pair of indices with `matrix`, which the weight multiplies.
+    """
+
+    owner: str
+    axes: tuple[Index, ...]
+    weight: Expression
+    parts: tuple[Part, ...]
+    rest: Expression
+    outputs: tuple[Index, Index] | None = None
+    matrix: Expression | None = None
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The unknowns that these rows touch."""
+        return frozenset(part.variable for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A factor as rows in the unknowns and a remainder free of them."""
+
+    rows: tuple[Rows, ...]
+    rest: tuple[Factor, ...]
+
+
+def split_rows(factor: Factor, unknowns: Set[str]) -> Split | Declined:
+    """All rows of a factor; declined when a term that holds an unknown is not a weighted square of a linear form."""
+    rows: list[Rows] = []
+    rest: list[Factor] = []
+    for axes, term in flat_terms(factor.axes, factor.expression, set(unknowns)):
+        if not mentions(term, set(unknowns)):
+            rest.append(Factor(factor.owner, axes, term))
+            continue
+        found = _square(factor.owner, axes, term, unknowns)
+        if isinstance(found, Declined):
+            return found
+        rows.append(found)
+    return Split(tuple(rows), tuple(rest))
+
+
+def flat_terms(
+    axes: tuple[Index, ...], expression: Expression, unknowns: set[str]
+) -> list[tuple[tuple[Index, ...], Expression]]:
+    """The additive terms of an expression, each with the indices it is summed over."""
+    match expression:
+        case Add(terms):
+            return [flat for term in terms for flat in flat_terms(axes, term, unknowns)]
+        case Sum(index, body) if mentions(body, unknowns):
+            if index in axes:
+                renamed = rename_bound(expression, [index], set(axes))
+                assert isinstance(renamed, Sum)
+                index, body = renamed.index, renamed.body
+            return flat_terms((*axes, index), body, unknowns)
+        case Where(condition, then, otherwise) if mentions(expression, unknowns):
+            yes = flat_terms(axes, multiply(condition, then), unknowns)
+            return yes + flat_terms(axes, multiply(1 - condition, otherwise), unknowns)
+        case Multiply(factors) if mentions(expression, unknowns):
+            for factor in factors:
+                others = multiply(*(other for other in factors if other is not factor))
+                if isinstance(factor, Sum) and mentions(factor, unknowns):
+                    inner = factor if factor.index not in axes else rename_bound(factor, [factor.index], set(axes))
+                    assert isinstance(inner, Sum)
+                    return flat_terms((*axes, inner.index), multiply(others, inner.body), unknowns)
+                if isinstance(factor, (Add, Where)) and mentions(factor, unknowns) and not mentions(others, unknowns):
+                    parts = flat_terms(axes, factor, unknowns)
+                    return [(found, multiply(others, part)) for found, part in parts]
+    return [(axes, expression)]
+
+
+def _square(owner: str, axes: tuple[Index, ...], term: Expression, unknowns: Set[str]) -> Rows | Declined:
+    word = "gaussian block"
+    factors = term.factors if isinstance(term, Multiply) else (term,)
+    holding = [factor for factor in factors if mentions(factor, set(unknowns))]
+    if len(holding) != 1:
+        return Declined(word, f"{term} (of {owner}) is not a weighted square of a linear form")
+    weight = multiply(-2.0, *(factor for factor in factors if factor is not holding[0]))
+    if _sign(weight) < 0:
+        return Declined(word, f"{term} (of {owner}) grows without bound")
+    try:
+        match holding[0]:
+            case Power(base, Constant(2.0)):
+                form = linear(base, unknowns)
+                return Rows(owner, axes, weight, _clear_of(form.parts, axes), form.rest)
+            case Quadratic(residual, matrix, row, column) if not mentions(matrix, set(unknowns)):
+                form = linear(residual, unknowns)
+                parts = _clear_of(form.parts, (*axes, row, column))
+                return Rows(owner, axes, weight, parts, form.rest, (row, column), matrix)
+    except NotLinear as bent:
+        return Declined(word, f"{bent.part} (in {owner}) is not linear in {', '.join(sorted(unknowns))}")
+    return Declined(word, f"{holding[0]} (in {owner}) is not the square of a linear form")
+
+
+def _clear_of(parts: tuple[Part, ...], axes: tuple[Index, ...]) -> tuple[Part, ...]:
+    """Inner indices renamed where they bear the name of a row axis."""
+    cleared = []
+    for part in parts:
+        taken = set(axes) | set(part.inner)
+        changes: dict[Expression, Expression] = {}
+        for index in part.inner:
+            if index in axes:
+                changes[index] = fresh(index, taken)
+                taken.add(changes[index])  # type: ignore[arg-type]
+        at = tuple(substitute(position, changes) for position in part.at)
+        inner = tuple(changes.get(index, index) for index in part.inner)
+        cleared.append(Part(part.variable, at, substitute(part.coefficient, changes), inner))  # type: ignore[arg-type]
+    return tuple(cleared)
+
+
+def _sign(weight: Expression) -> int:
+    match weight:
+        case Constant(value) | Multiply((Constant(value), *_)):
+            return 1 if value > 0 else -1
+    return 1
+
+
+def renamed_rows(rows: Rows, changes: dict[Expression, Expression]) -> Rows:
+    """The same rows with indices changed."""
+    axes = tuple(changes.get(axis, axis) for axis in rows.axes)
+    parts = tuple(
+        Part(
+            part.variable,
+            tuple(substitute(position, changes) for position in part.at),
+            substitute(part.coefficient, changes),
+            part.inner,
+        )
+        for part in rows.parts
+    )
+    matrix = None if rows.matrix is None else substitute(rows.matrix, changes)
+    return Rows(
+        rows.owner,
+        axes,  # type: ignore[arg-type]
+        substitute(rows.weight, changes),
+        parts,
+        substitute(rows.rest, changes),
+        rows.outputs,
+        matrix,
+    )
+
+
+def residual(rows: Rows) -> Expression:
+    """The linear form that is squared."""
+    from platewright.algebra.expression import Reference
+
+    terms = [rows.rest]
+    for part in rows.parts:
+        term = multiply(part.coefficient, Reference(part.variable, part.at))
+        for index in part.inner:
+            term = total(term, index)
+        terms.append(term)
+    return add(*terms)
