@@ -12,6 +12,8 @@ from platewright.data.frames import read_layout
 from platewright.data.layout import Layout
 from platewright.errors import SourceError
 
+BUFFER_BYTES = 1 << 20
+
 
 def read_names(path: Path) -> list[str]:
     """The column names."""
@@ -43,6 +45,7 @@ def _open(path: Path) -> Any:
     from pyarrow import parquet
 
     try:
-        return parquet.ParquetFile(path)
+        # pre_buffer, on by default, keeps the bytes of every row group until the file is closed: memory would grow.
+        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
     except pyarrow.ArrowInvalid as problem:
         raise SourceError(f"the file is not Parquet: {problem}", where=str(path)) from problem

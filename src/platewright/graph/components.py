@@ -9,6 +9,7 @@ evidence on a common child; it ties them (see `blanket`), but leaves each in a c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from heapq import heappop, heappush
 
 from platewright.errors import CycleError
 from platewright.graph.graph import Graph
@@ -66,14 +67,17 @@ def _parents_first(network: dict[Component, frozenset[Component]]) -> dict[Compo
     for component, parents in network.items():
         for parent in parents:
             children[parent].append(component)
+    written = {component: at for at, component in enumerate(network)}
+    order = list(network)
     result: dict[Component, frozenset[Component]] = {}
-    ready = [component for component, count in missing.items() if count == 0]
-    for component in ready:  # grows while it is walked
+    ready = [at for at, component in enumerate(order) if missing[component] == 0]
+    while ready:
+        component = order[heappop(ready)]
         result[component] = network[component]
         for child in children[component]:
             missing[child] -= 1
             if missing[child] == 0:
-                ready.append(child)
+                heappush(ready, written[child])
     if len(result) < len(network):
         left = [", ".join(sorted(component)) for component in network if component not in result]
         raise CycleError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from platewright.algebra.build import substitute
 from platewright.algebra.expression import Constant, Expression, Index, Lag, Reference, walk
 from platewright.algebra.text import text
 from platewright.graph.blanket import loose_ties
@@ -138,11 +139,21 @@ def _component_term(graph: Graph, component: Component, extra: tuple[Shown, ...]
 
 
 def _shown(graph: Graph, source: Expression, axes: tuple[Index, ...]) -> list[Shown]:
-    """The variables of an expression, each at its place where that is one element of the plates, else as a whole."""
+    """The variables of an expression, each at its place where that is one element of the plates, else as a whole.
+
+    Functions are looked through: the density of a node whose mean is `m = w x` is p(y | w, x).
+    """
     found: dict[Shown, None] = {}
-    for part in walk(source):
-        if isinstance(part, Reference):
-            at = part.indices[: len(graph.nodes[part.name].plates)]
+    sources = [source]
+    while sources:
+        for part in walk(sources.pop()):
+            if not isinstance(part, Reference):
+                continue
+            node = graph.nodes[part.name]
+            if node.definition is not None:
+                sources.append(substitute(node.definition, dict(zip(node.axes, part.indices, strict=True))))
+                continue
+            at = part.indices[: len(node.plates)]
             single = all(_is_single(position, axes) for position in at)
             found[Shown(part.name, tuple(text(position) for position in at) if single else ())] = None
     return list(found)

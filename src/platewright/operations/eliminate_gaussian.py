@@ -134,7 +134,7 @@ def _one_scale(
         matrix = None
         if rows.outputs is not None and rows.matrix is not None:
             row, column = rows.outputs
-            output = output or Index(row.name, row.plate)
+            output = Index(row.name, row.plate) if output is None else output
             too = Index(output.name + "'", output.plate)
             matrix = substitute(substitute(rows.matrix, {row: output, column: too}), back)
             rows = renamed_rows(rows, {row: output})

@@ -17,6 +17,7 @@ from math import prod
 from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Expression, Literal, Reference
 from platewright.graph.components import undirected_neighbours
+from platewright.graph.determinism import nd_children, nd_parents
 from platewright.graph.graph import Graph
 from platewright.language.plate import Plate
 from platewright.language.variable import Variable
@@ -96,9 +97,9 @@ def _refusal(graph: Graph, chosen: list[str], merged: str) -> str:
             return f"{first} and {member} are on different plates"
         if (member in graph.known) != (first in graph.known):
             return f"of {first} and {member} only one is known"
-        if graph.parents[member] - inside != graph.parents[first] - inside:
+        if nd_parents(graph, member) - inside != nd_parents(graph, first) - inside:
             return f"{first} and {member} have different parents"
-        if graph.children[member] - inside != graph.children[first] - inside:
+        if nd_children(graph, member) - inside != nd_children(graph, first) - inside:
             return f"{first} and {member} have different children"
     if prod(_levels(graph, member) for member in chosen) > MOST_LEVELS:
         return f"the merged node would have more than {MOST_LEVELS} levels"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from platewright.algebra.build import substitute
-from platewright.algebra.expression import Expression, Index, Lag, Reference, walk
+from platewright.algebra.expression import Expression, Index, Lag, Reference, names, walk
 from platewright.errors import ModelError
 from platewright.graph.determinism import nondeterministic
 from platewright.graph.graph import Graph, topological
@@ -35,6 +35,8 @@ def remove_deterministic(graph: Graph, nodes: str | Iterable[str] | None = None)
             return Declined(NAME, f"{name} is known as data: its definition is then a constraint on its parents")
     if not chosen:
         return Declined(NAME, "there is no deterministic node")
+    if reason := _joined(graph, set(chosen)):
+        return Declined(NAME, reason)
     try:
         after = _inlined(graph, chosen)
     except ModelError as error:
@@ -54,6 +56,18 @@ def _chosen(graph: Graph, nodes: str | Iterable[str] | None) -> list[str]:
     if nodes is None:
         return [name for name, node in graph.nodes.items() if node.kind == "deterministic"]
     return [nodes] if isinstance(nodes, str) else list(nodes)
+
+
+def _joined(graph: Graph, chosen: set[str]) -> str:
+    """Whether a parent of an undirected component would become a member of it: members are read from potentials."""
+    for potential in graph.potentials.values():
+        members = names(potential.expression)
+        if not chosen & members or all(graph.nodes[name].kind != "undirected" for name in members):
+            continue
+        for name in sorted(nondeterministic(graph.nodes, chosen & members) - members):
+            if graph.nodes[name].kind == "undirected":
+                return f"{name}, a parent of the component of potential {potential.name}, would become a member of it"
+    return ""
 
 
 def _inlined(graph: Graph, chosen: list[str]) -> Graph:

@@ -1,0 +1,1 @@
+"""The planner: decompose, try schemas in one visible order, and explain."""

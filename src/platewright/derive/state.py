@@ -1,0 +1,93 @@
+"""The joint density under derivation: log factors, what is still unknown, and what has been computed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from platewright.algebra.expression import Expression, Index
+from platewright.algebra.facts import Facts
+from platewright.graph.graph import Factor, Graph
+from platewright.language.variable import Variable
+from platewright.program.statements import Assign, Pool, Triangularise
+from platewright.recognition.recognise import Recognised
+
+
+@dataclass(frozen=True)
+class FamilyConditional:
+    """`p(variable | those eliminated later)`: a family of the shelf, perhaps after a change of variable."""
+
+    variable: str
+    recognised: Recognised
+    parameters: Mapping[str, Expression]
+    """Over the variable's plates and event axes; references to unknowns are to those eliminated later."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The unknowns it is a distribution of."""
+        return (self.variable,)
+
+
+@dataclass(frozen=True)
+class TableConditional:
+    """`p(variable | those eliminated later)` for a variable with finitely many values: a log weight for each."""
+
+    variable: str
+    level: Index
+    log_weights: Expression
+    """Over the variable's plates and `level`."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The unknowns it is a distribution of."""
+        return (self.variable,)
+
+
+@dataclass(frozen=True)
+class GaussianConditional:
+    """`p(group | those eliminated later)`: jointly Gaussian, read off a triangularisation."""
+
+    statement: Triangularise
+    scale: Expression
+    matrix: Expression | None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The unknowns it is a distribution of."""
+        return tuple(column.variable for column in self.statement.columns[: self.statement.eliminated])
+
+
+Conditional = FamilyConditional | TableConditional | GaussianConditional
+
+
+@dataclass(frozen=True)
+class State:
+    """Frozen: every elimination returns a new state."""
+
+    graph: Graph
+    factors: tuple[Factor, ...]
+    unknown: tuple[str, ...]
+    computed: Mapping[str, tuple[Index, ...]] = field(default_factory=dict)
+    statements: tuple[Assign | Pool | Triangularise, ...] = ()
+    conditionals: tuple[Conditional, ...] = ()
+    log: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> Facts:
+        """Facts about variables and computed arrays alike."""
+        known = self.graph.facts
+        axes = {name: tuple(axis.plate for axis in found) for name, found in self.computed.items()}
+        return Facts({**known.axes, **axes}, known.domains)
+
+    @property
+    def nodes(self) -> Mapping[str, Variable]:
+        """The variables of the model."""
+        return self.graph.nodes
+
+    def touching(self, name: str) -> tuple[Factor, ...]:
+        """The factors that hold a variable."""
+        return tuple(factor for factor in self.factors if name in factor.names)
+
+    def after(self, **changes: object) -> State:
+        """A copy with changes."""
+        return replace(self, **changes)  # type: ignore[arg-type]
