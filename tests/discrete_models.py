@@ -1,13 +1,14 @@
 """Small discrete models, written with the language, and their joint distribution by enumeration.
 
-    network("Age -> Dis, Occ -> Dis, Heart - Lung")      a graph with those arcs and random tables
-    random_graph(seed)                                   a random chain graph, some of it known
-    conditional(graph, order)                            p(unknown | known) as an array, one axis a node
+network("Age -> Dis, Occ -> Dis, Heart - Lung")      a graph with those arcs and random tables
+random_graph(seed)                                   a random chain graph, some of it known
+conditional(graph, order)                            p(unknown | known) as an array, one axis a node
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class Writer:
 
     def potential(self, members: Sequence[str]) -> None:
         values = self.generator.normal(size=self._shape(members))
-        self.model.potential("f_" + "_".join(members), self._table(members, values))
+        self.model.potential("of_" + "_".join(members), self._table(members, values))
 
     def directed_potential(self, tail: str, head: str) -> None:
         """An arc from one undirected component to another: the potential sees a copy of the tail, hence a parent."""
@@ -68,7 +69,7 @@ class Writer:
         if copy not in self.model.variables:
             setattr(self.model, copy, getattr(self.model, tail))
         weight = float(self.generator.normal())
-        self.model.potential(f"f_{tail}_{head}", weight * getattr(self.model, copy) * getattr(self.model, head))
+        self.model.potential(f"of_{tail}_{head}", weight * getattr(self.model, copy) * getattr(self.model, head))
 
 
 def network(arcs: str, known: Iterable[str] = (), seed: int = 0) -> Graph:
@@ -138,7 +139,7 @@ def _random_component(writer: Writer, stem: str, above: Sequence[str]) -> list[s
     if generator.random() < 0.5:
         writer.potential((*above, *members))
         return members
-    for one, two in zip(members, members[1:]):
+    for one, two in pairwise(members):
         writer.potential((one, two))
     for parent in above:
         writer.potential((parent, str(generator.choice(members))))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow
-from data.sources import one_column
 from pyarrow import parquet
 
+from data.sources import one_column
 from platewright.algebra.domain import REAL
 from platewright.data import batches
 

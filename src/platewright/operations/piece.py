@@ -26,6 +26,7 @@ def piece_of(graph: Graph, owned: Iterable[str], order: Mapping[str, int]) -> Gr
     for name in own:
         mentioned |= graph.nodes[name].parents
     for potential in potentials.values():
+        own |= {name for name in names(potential.expression) if graph.nodes[name].kind == "undirected"}
         mentioned |= names(potential.expression)
     functions = functions_behind(graph.nodes, mentioned)
     mentioned |= functions
@@ -34,7 +35,8 @@ def piece_of(graph: Graph, owned: Iterable[str], order: Mapping[str, int]) -> Gr
     nodes = {}
     for name in sorted(mentioned, key=order.__getitem__):
         node = graph.nodes[name]
-        nodes[name] = without_density(graph, name) if node.kind == "random" and name not in own else node
+        elsewhere = node.kind in ("random", "undirected") and name not in own
+        nodes[name] = without_density(graph, name) if elsewhere else node
     plates = _plates(graph.plates, nodes, potentials)
     return Graph(graph.title, plates, nodes, potentials, graph.known & mentioned)
 

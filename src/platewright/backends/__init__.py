@@ -1,0 +1,1 @@
+"""Print a program in a target language, one language a file."""

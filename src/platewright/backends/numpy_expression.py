@@ -1,0 +1,305 @@
+"""Print an expression as NumPy: indices become axes in the order of the scope, aligned by name.
+
+    mu[k] * y[n] in scope (n, k)    prints    y[:, None] * mu
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from platewright.algebra.expression import (
+    Add,
+    AtMost,
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Indicator,
+    Inverse,
+    Lag,
+    Literal,
+    LogDeterminant,
+    LogSumExp,
+    Maximum,
+    Multiply,
+    Power,
+    Quadratic,
+    Reference,
+    Root,
+    Size,
+    Sum,
+    Where,
+    bound,
+)
+from platewright.algebra.functions import FUNCTIONS
+from platewright.algebra.text import number
+from platewright.backends.naming import Names
+
+Scope = tuple[Index, ...]
+_SUM, _PRODUCT, _ATOM = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text, the indices its axes stand for (in scope order), and how tightly it binds."""
+
+    text: str
+    axes: Scope
+    level: int = _ATOM
+
+    def wrapped(self, least: int) -> str:
+        """The text, in brackets where needed."""
+        return self.text if self.level >= least else f"({self.text})"
+
+
+class NumpyPrinter:
+    """Prints expressions with names from one table; remembers which support functions were used."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.used: set[str] = set()
+
+    def printed(self, expression: Expression, scope: Scope, full: bool = False) -> str:
+        """Code whose axes are the scope's that it depends on, or all of them at full size."""
+        code = self.code(expression, scope)
+        if not full or code.axes == scope:
+            return code.text
+        shape = ", ".join(self.size(index.plate) for index in scope)
+        comma = "," if len(scope) == 1 else ""
+        return f"np.broadcast_to({self.aligned(code, scope, 0)}, ({shape}{comma}))"
+
+    def size(self, plate: str) -> str:
+        """The variable that holds the size of a plate."""
+        return self.names(f"size_{plate}")
+
+    def aligned(self, code: Code, axes: Scope, least: int = _SUM) -> str:
+        """Code made to broadcast against the given axes."""
+        if code.axes == axes[len(axes) - len(code.axes) :]:
+            return code.wrapped(least)
+        marks = ", ".join(":" if index in code.axes else "None" for index in axes[axes.index(code.axes[0]) :])
+        return f"{code.wrapped(_ATOM)}[{marks}]"
+
+    def joined(self, parts: list[Code], scope: Scope) -> Scope:
+        return tuple(index for index in scope if any(index in part.axes for part in parts))
+
+    def code(self, expression: Expression, scope: Scope) -> Code:
+        """Code for one expression."""
+        for index in bound(expression):
+            if index in scope:
+                from platewright.algebra.build import rename_bound
+
+                expression = rename_bound(expression, [index], set(scope))
+        match expression:
+            case Constant(value):
+                return Code(number(value), (), _ATOM if value >= 0 else _SUM)
+            case Size(plate):
+                return Code(self.size(plate), ())
+            case Index(_, plate):
+                return Code(f"np.arange({self.size(plate)})", (expression,))
+            case Reference(name, indices):
+                return self.look_up(self.names(name), indices, scope)
+            case Literal(values, shape, _, indices):
+                return self.look_up(_table(values, shape), indices, scope)
+            case Add(terms):
+                return self.add(terms, scope)
+            case Multiply(factors):
+                return self.multiply(factors, scope)
+            case Power(base, exponent):
+                return self.power(base, exponent, scope)
+            case Call(function, arguments):
+                return self.call(function, arguments, scope)
+            case Sum(index, body):
+                return self.sum(index, body, scope)
+            case LogSumExp(index, body):
+                return self.reduced("special.logsumexp", index, body, scope)
+            case Maximum(index, body):
+                return self.reduced("np.max", index, body, scope)
+            case Indicator(left, right):
+                # Truth values are made numbers at once: NumPy adds them as `or` and cannot negate them.
+                inner = self.compared("==", left, right, scope)
+                return Code(f"1.0 * {inner.text}", inner.axes, _PRODUCT)
+            case AtMost(low, high):
+                inner = self.compared("<=", low, high, scope)
+                return Code(f"np.where({inner.text}, 0.0, -np.inf)", inner.axes)
+            case Where(condition, then, otherwise):
+                parts = [self.code(part, scope) for part in (condition, then, otherwise)]
+                axes = self.joined(parts, scope)
+                shown = [self.aligned(part, axes) for part in parts]
+                return Code(f"np.where({shown[0]}, {shown[1]}, {shown[2]})", axes)
+            case Quadratic(residual, matrix, row, column):
+                return self.quadratic(residual, matrix, row, column, scope)
+            case LogDeterminant(matrix, row, column):
+                self.used.add("log_determinant")
+                table = self.matrix(matrix, row, column, scope)
+                return Code(f"log_determinant({table.text})", table.axes[:-2])
+            case Inverse(matrix, row, column, at_row, at_column):
+                return self.element("np.linalg.inv", matrix, row, column, (at_row, at_column), scope)
+            case Root(matrix, row, column, at_row, at_column):
+                return self.element("np.linalg.cholesky", matrix, row, column, (at_row, at_column), scope)
+        raise TypeError(f"not an expression: {expression!r}")
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------
+
+    def add(self, terms: tuple[Expression, ...], scope: Scope) -> Code:
+        parts = [self.code(term, scope) for term in terms]
+        axes = self.joined(parts, scope)
+        text = self.aligned(parts[0], axes)
+        for part in parts[1:]:
+            shown = self.aligned(part, axes, _SUM)
+            text += f" - {shown[1:]}" if shown.startswith("-") and part.level == _PRODUCT else f" + {shown}"
+        return Code(text, axes, _SUM)
+
+    def multiply(self, factors: tuple[Expression, ...], scope: Scope) -> Code:
+        over = [f for f in factors if isinstance(f, Power) and f.exponent == Constant(-1.0)]
+        top = [factor for factor in factors if factor not in over]
+        sign = ""
+        if top and top[0] == Constant(-1.0) and len(top) > 1:
+            sign, top = "-", top[1:]
+        parts = [self.code(factor, scope) for factor in top] or [Code("1.0", ())]
+        under = [self.code(factor.base, scope) for factor in over]
+        axes = self.joined(parts + under, scope)
+        text = " * ".join(self.aligned(part, axes, _PRODUCT) for part in parts)
+        for part in under:
+            text += f" / {self.aligned(part, axes, _ATOM)}"
+        return Code(sign + text, axes, _PRODUCT)
+
+    def power(self, base: Expression, exponent: Expression, scope: Scope) -> Code:
+        inner = self.code(base, scope)
+        match exponent:
+            case Constant(-1.0):
+                return Code(f"1.0 / {inner.wrapped(_ATOM)}", inner.axes, _PRODUCT)
+            case Constant(0.5):
+                return Code(f"np.sqrt({inner.text})", inner.axes)
+            case Constant(value):
+                shown = number(value) if value >= 0 else f"({number(value)})"
+                if value < 0 and float(value).is_integer():
+                    shown = f"({number(value)}.0)"
+                return Code(f"{inner.wrapped(_ATOM)} ** {shown}", inner.axes, _PRODUCT)
+        other = self.code(exponent, scope)
+        axes = self.joined([inner, other], scope)
+        return Code(f"{self.aligned(inner, axes, _ATOM)} ** {self.aligned(other, axes, _ATOM)}", axes, _PRODUCT)
+
+    def call(self, function: str, arguments: tuple[Expression, ...], scope: Scope) -> Code:
+        spelled = FUNCTIONS[function].numpy
+        if "." not in spelled:
+            self.used.add(spelled)
+        parts = [self.code(argument, scope) for argument in arguments]
+        axes = self.joined(parts, scope)
+        return Code(f"{spelled}({', '.join(self.aligned(part, axes) for part in parts)})", axes)
+
+    def compared(self, sign: str, left: Expression, right: Expression, scope: Scope) -> Code:
+        parts = [self.code(left, scope), self.code(right, scope)]
+        axes = self.joined(parts, scope)
+        return Code(f"({self.aligned(parts[0], axes, _PRODUCT)} {sign} {self.aligned(parts[1], axes, _PRODUCT)})", axes)
+
+    # -- sums ------------------------------------------------------------------------------------------------------
+
+    def sum(self, index: Index, body: Expression, scope: Scope) -> Code:
+        product = self.matrix_product(index, body, scope)
+        return product if product is not None else self.reduced("np.sum", index, body, scope)
+
+    def matrix_product(self, index: Index, body: Expression, scope: Scope) -> Code | None:
+        """`sum_j x[n, j] w[j]` as `x @ w`."""
+        if not isinstance(body, Multiply) or len(body.factors) != 2:
+            return None
+        inner = (*scope, index)
+        one, two = (self.code(factor, inner) for factor in body.factors)
+        if one.axes == (index,):
+            one, two = two, one
+        if two.axes != (index,) or not one.axes or one.axes[-1] != index:
+            return None
+        return Code(f"{one.wrapped(_ATOM)} @ {two.wrapped(_ATOM)}", one.axes[:-1], _PRODUCT)
+
+    def reduced(self, function: str, index: Index, body: Expression, scope: Scope) -> Code:
+        inner = self.code(body, (*scope, index))
+        if index not in inner.axes:
+            axes = (*inner.axes, index)
+            text = f"np.broadcast_to({self.aligned(inner, axes)}, ({', '.join(self.size(i.plate) for i in axes)},))"
+            inner = Code(text, axes)
+        axis = "" if len(inner.axes) == 1 else ", axis=-1"
+        return Code(f"{function}({inner.text}{axis})", inner.axes[:-1])
+
+    # -- look-ups and matrices ---------------------------------------------------------------------------------------
+
+    def look_up(self, name: str, indices: tuple[Expression, ...], scope: Scope) -> Code:
+        if not indices:
+            return Code(name, ())
+        if all(isinstance(i, Index) for i in indices) and len(set(indices)) == len(indices):
+            order = tuple(index for index in scope if index in indices)
+            if order == indices:
+                return Code(name, order)
+            if len(order) == 2:
+                return Code(f"{name}.T", order)
+            turned = ", ".join(str(indices.index(index)) for index in order)
+            return Code(f"np.transpose({name}, ({turned}))", order)
+        lagged = [i for i in indices if isinstance(i, Lag)]
+        if len(indices) == 1 and lagged:
+            self.used.add("previous")
+            return Code(f"previous({name})", (lagged[0].index,))
+        if all(isinstance(i, Constant) for i in indices):
+            return Code(f"{name}[{', '.join(number(i.value) for i in indices)}]", ())  # type: ignore[attr-defined]
+        parts = [self.position(part, scope) for part in indices]
+        axes = self.joined(parts, scope)
+        return Code(f"{name}[{', '.join(self.aligned(part, axes) for part in parts)}]", axes)
+
+    def position(self, part: Expression, scope: Scope) -> Code:
+        if isinstance(part, Lag):
+            inner = self.code(part.index, scope)
+            return Code(f"np.maximum({inner.text} - 1, 0)", inner.axes)
+        return self.code(part, scope)
+
+    def matrix(self, matrix: Expression, row: Index, column: Index, scope: Scope) -> Code:
+        code = self.code(matrix, (*scope, row, column))
+        if code.axes[-2:] == (row, column):
+            return code
+        axes = (*(index for index in code.axes if index not in (row, column)), row, column)
+        shape = ", ".join(self.size(index.plate) for index in axes)
+        return Code(f"np.broadcast_to({self.aligned(code, axes, 0) if code.axes else code.text}, ({shape}))", axes)
+
+    def element(
+        self,
+        function: str,
+        matrix: Expression,
+        row: Index,
+        column: Index,
+        at: tuple[Expression, Expression],
+        scope: Scope,
+    ) -> Code:
+        table = self.matrix(matrix, row, column, scope)
+        batch = table.axes[:-2]
+        if all(isinstance(part, Index) for part in at) and at[0] != at[1]:
+            text, placed = f"{function}({table.text})", (*batch, *at)
+            order = tuple(index for index in scope if index in placed)
+            if order == placed:
+                return Code(text, order)
+            turned = ", ".join(str(placed.index(index)) for index in order)
+            return Code(f"np.transpose({text}, ({turned}))", order)
+        rows, columns = (self.position(part, scope) for part in at)
+        parts = [Code(f"np.arange({self.size(i.plate)})", (i,)) for i in batch] + [rows, columns]
+        axes = self.joined(parts, scope)
+        shown = ", ".join(self.aligned(part, axes) for part in parts)
+        return Code(f"{function}({table.text})[{shown}]", axes)
+
+    def quadratic(self, residual: Expression, matrix: Expression, row: Index, column: Index, scope: Scope) -> Code:
+        vector = self.code(residual, (*scope, row))
+        table = self.matrix(matrix, row, column, scope)
+        if vector.axes[-1:] != (row,):
+            axes = (*vector.axes, row)
+            shape = ", ".join(self.size(index.plate) for index in axes)
+            vector = Code(f"np.broadcast_to({self.aligned(vector, axes)}, ({shape},))", axes)
+        axes = tuple(index for index in scope if index in vector.axes or index in table.axes)
+        letters = {index: chr(ord("a") + k) for k, index in enumerate((*axes, row, column))}
+        first = "".join(letters[index] for index in vector.axes)
+        second = "".join(letters[index] for index in table.axes)
+        third = first[:-1] + letters[column]
+        out = "".join(letters[index] for index in axes)
+        text = f'np.einsum("{first},{second},{third}->{out}", {vector.text}, {table.text}, {vector.text})'
+        return Code(text, axes)
+
+
+def _table(values: tuple[float, ...], shape: tuple[int, ...]) -> str:
+    listed = ", ".join(number(value) + (".0" if number(value).lstrip("-").isdigit() else "") for value in values)
+    flat = f"np.array([{listed}])"
+    return flat if len(shape) == 1 else f"{flat}.reshape({', '.join(map(str, shape))})"
+
+

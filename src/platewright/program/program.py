@@ -1,0 +1,178 @@
+"""The target-neutral program: passes over rows, then work on what they left.
+
+    passes   pure functions of a batch of rows; partial results merge, so batches, threads and engines are all alike
+    body     assignments and triangularisations on the merged statistics
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from platewright.algebra.expression import (
+    Expression,
+    Index,
+    Indicator,
+    Maximum,
+    Reference,
+    Sum,
+    free_indices,
+    names,
+    rebuild,
+    walk,
+)
+from platewright.program.statements import Assign, Pool, Statistic, Triangularise
+
+EVIDENCE = "log_evidence"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything a backend needs to print or run."""
+
+    title: str
+    columns: Mapping[str, tuple[Index, ...]]
+    """Data that the program reads, with their axes."""
+    passes: tuple[Statistic | Pool, ...]
+    body: tuple[Assign | Pool | Triangularise, ...]
+    results: tuple[str, ...] = ()
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """For each categorical column the plate whose positions it holds."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Plate sizes that the model fixes."""
+
+    def __str__(self) -> str:
+        return program_text(self)
+
+    @property
+    def plates(self) -> tuple[str, ...]:
+        """Plates whose size the program uses, in a fixed order."""
+        found: dict[str, None] = {}
+        for axes in self.columns.values():
+            found.update({axis.plate: None for axis in axes})
+        for statement in (*self.passes, *self.body):
+            for index in _indices(statement):
+                found.setdefault(index.plate, None)
+        return tuple(plate for plate in found if not plate.endswith(".rows"))
+
+
+def _indices(statement: Statistic | Pool | Assign | Triangularise) -> set[Index]:
+    from platewright.algebra.expression import Size, all_indices
+
+    expressions: list[Expression] = []
+    found: set[Index] = set()
+    match statement:
+        case Statistic():
+            expressions, found = [statement.summand], {*statement.indices, *statement.over}
+        case Assign():
+            expressions, found = [statement.expression], set(statement.indices)
+        case Pool():
+            expressions = [statement.weight, *(cell.code for cell in statement.cells)]
+            expressions += [feature.expression for feature in statement.features]
+            found = {*statement.over, *(cell.index for cell in statement.cells)}
+            found |= {index for feature in statement.features for index in feature.inner}
+        case Triangularise():
+            found = set(statement.batch)
+            for column in statement.columns:
+                found |= set(column.dense)
+            for source in statement.sources:
+                expressions += [source.weight, *(feature.expression for feature in source.features)]
+                expressions += [position for entry in source.entries for position in entry.positions]
+                found |= set(source.cells) | {index for feature in source.features for index in feature.inner}
+    for expression in expressions:
+        found |= all_indices(expression)
+        found |= {Index(node.plate, node.plate) for node in walk(expression) if isinstance(node, Size)}
+    return found
+
+
+class Hoister:
+    """Moves sums over data out of expressions into named statistics, each computed once."""
+
+    def __init__(self, data: frozenset[str], taken: Sequence[str] = ()) -> None:
+        self.data = data
+        self.statistics: dict[Expression, Statistic] = {}
+        self.taken = set(taken)
+
+    def hoist(self, expression: Expression, because: str = "") -> Expression:
+        """The expression with every sum (or maximum) over data replaced by a reference to its statistic."""
+        if isinstance(expression, (Sum, Maximum)) and self.is_statistic(expression):
+            return self.named(expression, because)
+        return rebuild(expression, lambda part: self.hoist(part, because))
+
+    def is_statistic(self, expression: Expression) -> bool:
+        used = names(expression)
+        return bool(used) and used <= self.data
+
+    def named(self, expression: Sum | Maximum, because: str) -> Expression:
+        kind = "sum" if isinstance(expression, Sum) else "max"
+        over: list[Index] = []
+        body: Expression = expression
+        while isinstance(body, (Sum if kind == "sum" else Maximum)) and self.is_row_index(body):
+            over.append(body.index)
+            body = body.body
+        indices = tuple(sorted(free_indices(expression), key=lambda index: index.name))
+        if expression in self.statistics:
+            return Reference(self.statistics[expression].name, indices)
+        name = self.fresh(_label(body, kind, self.data))
+        self.statistics[expression] = Statistic(name, indices, tuple(over), body, kind, because)  # type: ignore[arg-type]
+        return Reference(name, indices)
+
+    def is_row_index(self, node: Sum | Maximum) -> bool:
+        """Sums nested in the statistic run over rows as long as their body depends on data through them."""
+        return any(
+            isinstance(part, Reference) and part.name in self.data and node.index in part.indices
+            for part in walk(node.body)
+        )
+
+    def fresh(self, label: str) -> str:
+        name, number = label, 1
+        while name in self.taken:
+            number += 1
+            name = f"{label}_{number}"
+        self.taken.add(name)
+        return name
+
+
+def _label(body: Expression, kind: str, data: frozenset[str]) -> str:
+    """A readable name: `count_z`, `sum_x_y`, `max_x`."""
+    plain = isinstance(body, Indicator) or _only_indicators(body)
+    words = list(dict.fromkeys(n.name.replace("@", "_of_") for n in walk(body) if isinstance(n, Reference)))
+    return "_".join(["count" if plain and kind == "sum" else kind, *words[:4]])
+
+
+def _only_indicators(body: Expression) -> bool:
+    from platewright.algebra.expression import Multiply
+
+    return isinstance(body, Multiply) and all(isinstance(factor, Indicator) for factor in body.factors)
+
+
+def program_text(program: Program) -> str:
+    """The stable text form."""
+    lines = [f"program {program.title}"]
+    lines += [f"  data {name}[{_listed(axes)}]" for name, axes in program.columns.items()]
+    for statement in program.passes:
+        lines.append(f"  pass {_statement_text(statement)}")
+    for step in program.body:
+        lines.append(f"  then {_statement_text(step)}")
+    return "\n".join(lines)
+
+
+def _listed(indices: Sequence[Index]) -> str:
+    return ", ".join(index.name for index in indices)
+
+
+def _statement_text(statement: Statistic | Pool | Assign | Triangularise) -> str:
+    match statement:
+        case Statistic(name, indices, over, summand, kind, _):
+            return f"{name}[{_listed(indices)}] = {kind} over {_listed(over)} of {summand}"
+        case Assign(name, indices, expression, _):
+            return f"{name}[{_listed(indices)}] = {expression}"
+        case Pool(name, over, cells, features, weight, _):
+            where = ", ".join(f"{cell.index.name} = {cell.code}" for cell in cells)
+            shown = ", ".join(str(feature.expression) for feature in features)
+            return f"{name}[{where}] = weight, mean and scatter over {_listed(over)} of ({shown}), weight {weight}"
+        case Triangularise():
+            columns = ", ".join(f"{column.variable}[{_listed(column.dense)}]" for column in statement.columns)
+            sources = ", ".join(source.pool or source.owner for source in statement.sources)
+            return f"{statement.name}[{_listed(statement.batch)}] = triangularise columns ({columns}), rows of {sources}"
+    raise TypeError(statement)
