@@ -310,7 +310,7 @@ class _Emitter:
         return [f"# {comment(text)}"] if text else []
 
     def _function(self, signature: str, doc: str, body: list[str], load: bool = True) -> str:
-        text = "\n".join(body)
+        text = "\n".join(line for line in body if not line.startswith("#"))
         loads = []
         if load:
             for column in self.program.columns:

@@ -106,8 +106,7 @@ def gaussian_move(state: State) -> State | Declined:
     assert not isinstance(split, Declined)
     rows, rest = split
     group = choose_group(rows, block, state.nodes)
-    number = sum(isinstance(conditional, GaussianConditional) for conditional in state.conditionals)
-    done = eliminate_gaussian(f"block{number + 1}", rows, group, state.nodes, frozenset(state.unknown))
+    done = eliminate_gaussian(f"block{state.blocks + 1}", rows, group, state.nodes, frozenset(state.unknown))
     if isinstance(done, Declined):
         return done
     kept = [found for found in rows if not set(group.variables) & found.variables]
@@ -122,6 +121,7 @@ def gaussian_move(state: State) -> State | Declined:
         statements=(*state.statements, *done.pools, done.statement),
         conditionals=(*state.conditionals, GaussianConditional(done.statement, done.scale, done.matrix)),
         log=(*state.log, f"{named}: jointly Gaussian given the rest{over}; scale {done.scale}"),
+        blocks=state.blocks + 1,
     )
 
 

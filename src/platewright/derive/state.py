@@ -71,6 +71,8 @@ class State:
     statements: tuple[Assign | Pool | Triangularise, ...] = ()
     conditionals: tuple[Conditional, ...] = ()
     log: tuple[str, ...] = ()
+    blocks: int = 0
+    """How many Gaussian blocks were named before, here or in other pieces."""
 
     @property
     def facts(self) -> Facts:

@@ -172,8 +172,12 @@ def _is_single(position: Expression, axes: tuple[Index, ...]) -> bool:
 
 def _in_order(graph: Graph, parts: Iterable[Shown]) -> list[Shown]:
     """In the order of writing."""
-    place = {name: at for at, name in enumerate(graph.nodes)}
-    return sorted(parts, key=lambda part: (place[part.name], part.at))
+    listed = list(parts)
+    if len(listed) < 2:
+        return listed
+    wanted = {part.name for part in listed}
+    place = {name: at for at, name in enumerate(graph.nodes) if name in wanted}
+    return sorted(listed, key=lambda part: (place[part.name], part.at))
 
 
 def _grouped(terms: tuple[Term, ...]) -> dict[tuple[str, ...], list[Term]]:

@@ -38,14 +38,13 @@ def log_normaliser(graph: Graph, component: Component) -> Factor | str:
                 return f"`{part}` in potential `{potential.name}` reaches another element of its plate"
     body = add(*(potential.expression for potential in found))
     taken: set[Index] = set(all_indices(body)) | set(plates)
-    levels: dict[Expression, Expression] = {}
+    levels: dict[Expression, Index] = {}
     for node in members:
         index = fresh(Index(str(node.domain.levels), str(node.domain.levels)), taken)
         taken.add(index)
         levels[node.symbol] = index
-    body = substitute(body, levels)
+    body = substitute(body, dict(levels))
     for index in levels.values():
-        assert isinstance(index, Index)
         body = log_sum_exp(body, index)
     return Factor(members[0].name, plates, body)
 

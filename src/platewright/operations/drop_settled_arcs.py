@@ -19,31 +19,47 @@ from platewright.operation import Declined, Step
 NAME = "drop_settled_arcs"
 
 
-def drop_settled_arcs(graph: Graph, node: str) -> Step | Declined:
-    """Cut the arcs into `node`; the conditional of the unknowns stays the same, the evidence loses a known factor."""
-    if node not in graph.nodes:
-        return Declined(NAME, f"there is no node {node}")
-    variable = graph.nodes[node]
-    if variable.kind == "undirected":
-        return Declined(NAME, f"{node} is undirected: its arcs are in potentials (drop_undirected_arc)")
-    if variable.kind != "random":
-        return Declined(NAME, f"{node} has no density: it is {variable.kind}")
-    if node not in graph.known:
-        return Declined(NAME, f"{node} is unknown")
+def drop_settled_arcs(graph: Graph, node: str | None = None) -> Step | Declined:
+    """Cut the arcs into `node`, or into every node that allows it (by default).
+
+    The conditional of the unknowns stays the same; the evidence loses known factors.
+    """
     fixed = settled(graph)
-    if unknown := [name for name in graph.nodes if name in graph.parents[node] and name not in fixed]:
-        return Declined(NAME, f"parent {unknown[0]} of {node} is unknown")
-    after = graph.with_nodes([without_density(graph, node)])
-    parents = ", ".join(name for name in graph.nodes if name in graph.parents[node])
-    factor = f"p({node} | {parents})" if parents else f"p({node})"
+    if node is not None and (reason := _refusal(graph, node, fixed)):
+        return Declined(NAME, reason)
+    chosen = [name for name in graph.nodes if not _refusal(graph, name, fixed)] if node is None else [node]
+    if not chosen:
+        return Declined(NAME, "there is no known node with known parents only")
+    shown = ", ".join(chosen)
     return Step(
         operation=NAME,
         before=graph,
-        after=after,
-        because=f"{node} and all its parents are known",
+        after=graph.with_nodes([without_density(graph, name) for name in chosen]),
+        because=f"{shown} and all {'its' if len(chosen) == 1 else 'their'} parents are known",
         reference="Lemma 2.1",
-        formulas=(f"{factor} is a number: it cancels in the conditional and stays a factor of the evidence",),
+        formulas=tuple(f"{_factor(graph, name)} is a number: it cancels, but stays in the evidence" for name in chosen),
     )
+
+
+def _refusal(graph: Graph, node: str, fixed: frozenset[str]) -> str:
+    """The condition that fails, or nothing."""
+    if node not in graph.nodes:
+        return f"there is no node {node}"
+    kind = graph.nodes[node].kind
+    if kind == "undirected":
+        return f"{node} is undirected: its arcs are in potentials (drop_undirected_arc)"
+    if kind != "random":
+        return f"{node} has no density: it is {kind}"
+    if node not in graph.known:
+        return f"{node} is unknown"
+    if unknown := sorted(graph.parents[node] - fixed):
+        return f"parent {unknown[0]} of {node} is unknown"
+    return ""
+
+
+def _factor(graph: Graph, node: str) -> str:
+    parents = ", ".join(sorted(graph.parents[node]))
+    return f"p({node} | {parents})" if parents else f"p({node})"
 
 
 def without_density(graph: Graph, node: str) -> Variable:

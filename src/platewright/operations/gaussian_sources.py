@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from platewright.algebra.build import multiply, substitute
-from platewright.algebra.expression import Constant, Expression, Index, free_indices
+from platewright.algebra.expression import Constant, Expression, Index, Multiply, free_indices
 from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.program.statements import Cell, Column, Entry, Feature, Pool, Source
 from platewright.recognition.groups import Group
+from platewright.recognition.linear import Part
 from platewright.recognition.rows import Rows
 
 
@@ -99,6 +100,16 @@ def _outer_column(variable: Variable, placed: Sequence[PlacedRows], group: Group
     return Column(variable.name, tuple(dense), tuple(at))
 
 
+def _facing(rows: Rows) -> Rows:
+    """The square of `y - mu` read as that of `mu - y`, so that features carry the sign a reader expects."""
+    lead = rows.parts[0].coefficient
+    number = lead.factors[0] if isinstance(lead, Multiply) else lead
+    if not isinstance(number, Constant) or number.value > 0:
+        return rows
+    parts = tuple(Part(p.variable, p.at, multiply(-1.0, p.coefficient), p.inner) for p in rows.parts)
+    return replace(rows, parts=parts, rest=multiply(-1.0, rows.rest))
+
+
 def _source(
     name: str,
     item: PlacedRows,
@@ -107,7 +118,7 @@ def _source(
     nodes: Mapping[str, Variable],
     output: Index | None,
 ) -> tuple[Source, Pool | None]:
-    rows = item.rows
+    rows = _facing(item.rows)
     batch = tuple(Index(plate, plate) for plate in group.batch)
     features: list[Feature] = []
     wanted: list[tuple[int, int, list[tuple[Expression, str]]]] = []

@@ -19,7 +19,7 @@ Replacement = Callable[[Reference], Expression]
 
 def replace_references(whole: Expression, changes: Mapping[str, Replacement]) -> Expression:
     """The expression with each reference to a changed name replaced, innermost first."""
-    if not mentions(whole, changes.keys()):
+    if not mentions(whole, set(changes)):
         return whole
     rewritten = rebuild(whole, lambda part: replace_references(part, changes))
     if isinstance(rewritten, Reference) and rewritten.name in changes:

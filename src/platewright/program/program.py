@@ -15,7 +15,9 @@ from platewright.algebra.expression import (
     Indicator,
     Maximum,
     Reference,
+    Size,
     Sum,
+    all_indices,
     free_indices,
     names,
     rebuild,
@@ -56,32 +58,45 @@ class Program:
         return tuple(plate for plate in found if not plate.endswith(".rows"))
 
 
-def _indices(statement: Statistic | Pool | Assign | Triangularise) -> set[Index]:
-    from platewright.algebra.expression import Size, all_indices
-
-    expressions: list[Expression] = []
-    found: set[Index] = set()
+def expressions_of(statement: Statistic | Pool | Assign | Triangularise) -> list[Expression]:
+    """Every expression that a statement evaluates."""
     match statement:
         case Statistic():
-            expressions, found = [statement.summand], {*statement.indices, *statement.over}
+            return [statement.summand]
         case Assign():
-            expressions, found = [statement.expression], set(statement.indices)
+            return [statement.expression]
         case Pool():
-            expressions = [statement.weight, *(cell.code for cell in statement.cells)]
-            expressions += [feature.expression for feature in statement.features]
-            found = {*statement.over, *(cell.index for cell in statement.cells)}
-            found |= {index for feature in statement.features for index in feature.inner}
+            found = [statement.weight, *(cell.code for cell in statement.cells)]
+            return found + [feature.expression for feature in statement.features]
         case Triangularise():
-            found = set(statement.batch)
-            for column in statement.columns:
-                found |= set(column.dense)
+            found = []
             for source in statement.sources:
-                expressions += [source.weight, *(feature.expression for feature in source.features)]
-                expressions += [position for entry in source.entries for position in entry.positions]
-                found |= set(source.cells) | {index for feature in source.features for index in feature.inner}
-    for expression in expressions:
-        found |= all_indices(expression)
-        found |= {Index(node.plate, node.plate) for node in walk(expression) if isinstance(node, Size)}
+                found += [source.weight, *(feature.expression for feature in source.features)]
+                found += [position for entry in source.entries for position in entry.positions]
+            return found
+    raise TypeError(statement)
+
+
+def _indices(statement: Statistic | Pool | Assign | Triangularise) -> list[Index]:
+    """Every index of a statement, in a fixed order."""
+    found: list[Index] = []
+    match statement:
+        case Statistic():
+            found = [*statement.indices, *statement.over]
+        case Assign():
+            found = list(statement.indices)
+        case Pool():
+            found = [*statement.over, *(cell.index for cell in statement.cells)]
+            found += [index for feature in statement.features for index in feature.inner]
+        case Triangularise():
+            found = [*statement.batch, *(index for column in statement.columns for index in column.dense)]
+            for source in statement.sources:
+                found += [*source.cells, *(index for feature in source.features for index in feature.inner)]
+            if statement.output is not None:
+                found.append(statement.output)
+    for expression in expressions_of(statement):
+        found += sorted(all_indices(expression), key=lambda index: index.name)
+        found += [Index(node.plate, node.plate) for node in walk(expression) if isinstance(node, Size)]
     return found
 
 

@@ -1,0 +1,1 @@
+"""Load data, run programs, and what comes out of it."""

@@ -1,0 +1,88 @@
+"""Run a program on bound data: load the emitted source, pass over the rows, finish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from platewright.backends.naming import Names
+from platewright.backends.numpy import numpy_source
+from platewright.data.dataset import Dataset
+from platewright.errors import ImproperPosterior, NotFinite
+from platewright.family import Array
+from platewright.graph.graph import Graph
+from platewright.program.program import Program
+
+Statistics = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """The functions of an emitted module, and how things are named in it."""
+
+    statistics: Callable[..., Statistics]
+    merged: Callable[..., Statistics]
+    finish: Callable[..., Mapping[str, Array]]
+    names: Mapping[str, str]
+    source: str
+
+
+@lru_cache(maxsize=256)
+def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
+    """Compile an emitted module. The text is ours: names in it are made by `backends/naming.py`."""
+    space: dict[str, Any] = {"__name__": "learned"}
+    exec(compile(source, "<platewright>", "exec"), space)
+    names = Names()
+    return Loaded(space["statistics"], space["merged"], space["finish"], {key: names(key) for key in keys}, source)
+
+
+def loaded(program: Program) -> Loaded:
+    """The NumPy module of a program."""
+    return load_numpy(numpy_source(program), (*program.columns, *program.plates))
+
+
+def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:
+    """Data by variable name, with the hidden columns for membership and for the beginnings of sequences."""
+    from platewright.language.plate import beginning, membership
+
+    found: dict[str, Array] = dict(dataset.columns)
+    for plate, codes in dataset.parents.items():
+        outer = graph.plates[plate].within
+        if outer is not None:
+            found[membership(plate, outer)] = codes
+    for plate, flags in dataset.first.items():
+        found[beginning(plate)] = np.asarray(flags, dtype=np.int64)
+    return found
+
+
+def arguments(program: Program, module: Loaded, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Any, Any]:
+    """Data and sizes under the names of the emitted module."""
+    data = {module.names[name]: columns[name] for name in program.columns}
+    size = {module.names[plate]: sizes[plate] for plate in program.plates}
+    return data, size
+
+
+def finish(
+    program: Program, module: Loaded, found: Statistics, columns: Mapping[str, Array], sizes: Mapping[str, int]
+) -> dict[str, Array]:
+    """What follows from the statistics, checked: no NaN passes, an improper posterior is refused."""
+    data, size = arguments(program, module, columns, sizes)
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = module.finish(found, data, size)
+    except ArithmeticError as error:
+        raise ImproperPosterior(
+            f"the posterior is improper: {str(error).removeprefix('improper: ')}",
+            hint="give proper priors, or more data",
+        ) from error
+    return {name: np.asarray(value) for name, value in values.items()}
+
+
+def check_finite(name: str, value: Array) -> None:
+    """A result that is not a number is an error, never an answer."""
+    if np.isnan(value).any():
+        raise NotFinite(f"`{name}` came out as NaN", hint="look for values at the edge of their range, such as 0 or 1")

@@ -1,0 +1,242 @@
+"""The posterior of one unknown as a distribution: moments, quantiles, density, draws.
+
+Moments under a change of variable come from the log normaliser alone (Equation 29):
+E exp(c t_i(y)) = Z(natural_i + c) / Z(natural_i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from platewright.algebra.build import add, substitute
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Call, Constant, Expression, Index, Multiply, Reference
+from platewright.errors import PlatewrightError
+from platewright.family import EVENT, EVENT_TOO, Array, Family, X
+from platewright.recognition.transform import IDENTITY, Transform
+
+_Y = Reference("y")
+
+
+@dataclass(frozen=True, eq=False)
+class Marginal:
+    """`transform(variable)` follows `family` with these parameters, independently along the leading axes."""
+
+    name: str
+    family: Family
+    parameters: Mapping[str, Array]
+    transform: Transform = IDENTITY
+    axes: tuple[Index, ...] = ()
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    value: Array | None = None
+    """The point estimate: the joint mode for goal `map`, else the posterior mean."""
+    covariance: Array | None = None
+    """For jointly Gaussian (or Student) elements: their covariance, flattened in the order of the axes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one value."""
+        leading = self._batch
+        events = self._event_size
+        return (*leading, *((events,) * self.family.rank))
+
+    @property
+    def _batch(self) -> tuple[int, ...]:
+        shapes = []
+        for parameter in self.family.parameters:
+            shape = np.shape(self.parameters[parameter.name])
+            shapes.append(shape[: len(shape) - parameter.rank])
+        return np.broadcast_shapes(*shapes)
+
+    @property
+    def _event_size(self) -> int:
+        for parameter in self.family.parameters:
+            if parameter.rank:
+                return int(np.shape(self.parameters[parameter.name])[-1])
+        return 0
+
+    # -- moments -----------------------------------------------------------------------------------------------------
+
+    @property
+    def mean(self) -> Array:
+        """Posterior mean."""
+        if self.transform is IDENTITY:
+            return self._asked("mean")(self.parameters)
+        return self._moment(1.0)
+
+    @property
+    def variance(self) -> Array:
+        """Posterior variance."""
+        if self.transform is IDENTITY:
+            return self._asked("variance")(self.parameters)
+        with np.errstate(invalid="ignore"):
+            return self._moment(2.0) - self._moment(1.0) ** 2
+
+    @property
+    def sd(self) -> Array:
+        """Posterior standard deviation."""
+        return np.sqrt(self.variance)
+
+    @property
+    def mode(self) -> Array:
+        """Mode of the density in the variable itself, whatever the change of variable."""
+        if self.transform is IDENTITY:
+            return self._asked("mode")(self.parameters)
+        moved = self._shifted(_coefficients(self.transform.log_jacobian), -1.0)
+        return self._back(self._asked("mode")(moved))
+
+    def _moment(self, order: float) -> Array:
+        """E x^order, with x = exp(c t(y)) for a statistic t of the family."""
+        powers = _coefficients(self._log_backward())
+        moved = self._shifted(powers, order)
+        finite = np.all([np.all(np.asarray(moved[p.name]) > 0) for p in self.family.parameters if p.domain.lower == 0])
+        if not finite:
+            return self._moment_elementwise(moved)
+        return np.exp(self._log_normaliser(moved) - self._log_normaliser(self.parameters))
+
+    def _moment_elementwise(self, moved: Mapping[str, Array]) -> Array:
+        good = np.ones(self._batch, dtype=bool)
+        for parameter in self.family.parameters:
+            if parameter.domain.lower == 0:
+                good &= np.broadcast_to(np.asarray(moved[parameter.name]) > 0, self._batch)
+        safe = {k: np.where(good, np.broadcast_to(v, self._batch), 1.0) for k, v in moved.items()}
+        ratio = np.exp(self._log_normaliser(safe) - self._log_normaliser(self.parameters))
+        return np.where(good, ratio, np.inf)
+
+    def _log_backward(self) -> Expression:
+        """`log x` in terms of y."""
+        back = self.transform.backward
+        match back:
+            case Call("exp", (inner,)):
+                return inner
+        from platewright.algebra.build import call, multiply
+        from platewright.algebra.expression import Power
+
+        if isinstance(back, Power):
+            return multiply(back.exponent, call("log", back.base))
+        raise PlatewrightError(f"moments of `{self.name}` have no closed form; use draws")
+
+    def _shifted(self, coefficients: Mapping[Expression, float], by: float) -> dict[str, Array]:
+        """Parameters after the natural parameters of some statistics have moved."""
+        environment = self._environment(self.parameters)
+        weights: dict[str, Array] = {}
+        for number, (natural, statistic) in enumerate(zip(self.family.natural, self.family.statistics, strict=True)):
+            value = evaluate_at(natural, environment, self._batch)
+            amount = coefficients.get(substitute(statistic, {X: _Y}), 0.0)
+            weights[f"weight{number}"] = value + by * amount
+        assert self.family.from_natural is not None
+        moved = self._environment(weights)
+        return {name: evaluate_at(form, moved, self._batch) for name, form in self.family.from_natural.items()}
+
+    def _log_normaliser(self, parameters: Mapping[str, Array]) -> Array:
+        return evaluate_at(self.family.log_normaliser, self._environment(parameters), self._batch)
+
+    def _environment(self, parameters: Mapping[str, Array]) -> Mapping[str, Array]:
+        return parameters
+
+    # -- quantiles, density, draws -------------------------------------------------------------------------------------
+
+    def quantile(self, q: object) -> Array:
+        """Quantiles at the given probabilities; several probabilities give a leading axis."""
+        wanted = np.asarray(q, dtype=float)
+        if ((wanted < 0) | (wanted > 1)).any():
+            raise PlatewrightError(f"a quantile at {q}", expected="probabilities from 0 to 1")
+        decreasing = self.transform.exponent is not None and self.transform.exponent < 0
+        at = 1 - wanted if decreasing else wanted
+        at = at.reshape(*at.shape, *((1,) * len(self.shape)))
+        return self._back(self._asked("quantile")(at, self.parameters))
+
+    def draw(self, count: int = 1, seed: int = 0) -> Array:
+        """Independent draws; the first axis numbers them."""
+        return self.draw_with(np.random.default_rng(seed), count)
+
+    def draw_with(self, generator: np.random.Generator, count: int) -> Array:
+        """Draws from a generator that is shared with others."""
+        return self._back(self._asked("draw")(generator, self.parameters, (count, *self.shape)))
+
+    def log_density(self, value: object) -> Array:
+        """Log density at a value of the variable, for each element along the leading axes."""
+        x = np.asarray(value, dtype=float)
+        y = x
+        jacobian: Array = np.zeros(())
+        if self.transform is not IDENTITY:
+            y = scalar(self.transform.forward, {"x": x})
+            jacobian = scalar(self.transform.log_jacobian, {"y": y})
+        density = evaluate_at(self.family.log_density, {**self.parameters, "x": y}, self._batch, self.family.rank)
+        return density - jacobian
+
+    def _back(self, y: Array) -> Array:
+        return y if self.transform is IDENTITY else scalar(self.transform.backward, {"y": y})
+
+    def _asked(self, what: str) -> object:
+        function = getattr(self.family, what)
+        if function is None:
+            raise PlatewrightError(
+                f"the {what} of {self.family.name} has no closed form", hint="use .draw(n) and work with the draws"
+            )
+        return function
+
+    def __repr__(self) -> str:
+        changed = "" if self.transform is IDENTITY else f" ({self.transform.name} of it)"
+        return f"<posterior of {self.name}: {self.family.name}{changed}>"
+
+
+def scalar(expression: Expression, values: Mapping[str, Array]) -> Array:
+    """An expression of scalars applied elementwise to arrays."""
+    shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+    axes = tuple(Index(f"axis{k}", f"axis{k}") for k in range(len(shape)))
+    changes: dict[Expression, Expression] = {Reference(name): Reference(name, axes) for name in values}
+    sizes = {axis.plate: size for axis, size in zip(axes, shape, strict=True)}
+    full = {name: np.broadcast_to(value, shape) for name, value in values.items()}
+    return np.array(evaluate(substitute(expression, changes), Environment(full, sizes), axes))
+
+
+def evaluate_at(
+    template: Expression, values: Mapping[str, Array], batch: tuple[int, ...], x_rank: int | None = None
+) -> Array:
+    """A family's template evaluated over leading axes that all values share."""
+    from platewright.algebra.expression import free_indices, walk
+
+    axes = tuple(Index(f"batch{k}", f"batch{k}") for k in range(len(batch)))
+    ranks = {node.name: len(node.indices) for node in walk(template) if isinstance(node, Reference)}
+    sizes = {axis.plate: size for axis, size in zip(axes, batch, strict=True)}
+    arrays: dict[str, Array] = {}
+    for name, value in values.items():
+        rank = ranks.get(name, 0)
+        if name == "log_probabilities":
+            rank = 1
+        shape = np.shape(value)
+        events = shape[len(shape) - rank :] if rank else ()
+        arrays[name] = np.broadcast_to(value, (*batch, *events))
+        if events:
+            sizes["event"] = events[-1]
+
+    def lifted(part: Expression) -> Expression:
+        from platewright.algebra.expression import rebuild
+
+        if isinstance(part, Reference):
+            return Reference(part.name, (*axes, *(lifted(index) for index in part.indices)))
+        return rebuild(part, lifted)
+
+    free = tuple(index for index in (EVENT, EVENT_TOO) if index in free_indices(template))
+    return np.array(evaluate(lifted(template), Environment(arrays, sizes), (*axes, *free)))
+
+
+def _coefficients(expression: Expression) -> dict[Expression, float]:
+    """A sum of numbers times functions of y, as a table from function to number."""
+    from platewright.algebra.expression import Add
+
+    terms = expression.terms if isinstance(expression, Add) else (expression,)
+    found: dict[Expression, float] = {}
+    for term in terms:
+        match term:
+            case Constant():
+                continue
+            case Multiply((Constant(number), *rest)):
+                found[add(rest[0]) if len(rest) == 1 else Multiply(tuple(rest))] = number
+            case _:
+                found[term] = 1.0
+    return found

@@ -1,0 +1,388 @@
+"""The joint posterior as a chain of conditionals, last eliminated first: marginals, draws, and its log density."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from platewright.algebra.build import substitute
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import (
+    Constant,
+    Expression,
+    Index,
+    Inverse,
+    Multiply,
+    Reference,
+    mentions,
+    names,
+    rebuild,
+    walk,
+)
+from platewright.derive.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
+from platewright.families import FAMILY_BY_NAME
+from platewright.family import Array
+from platewright.run.gaussian import Block
+from platewright.run.marginal import Marginal, scalar
+from platewright.schema import Plan
+
+_DRAW = Index("draw", "draw")
+_Y = Reference("y")
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """The distribution of a Gaussian block's scale in each batch: a number, Gamma, or a matrix (Wishart)."""
+
+    kind: str
+    value: Array | None = None
+    shape: Array | None = None
+    rate: Array | None = None
+    degrees: Array | None = None
+    inverse_scale: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A plan with the numbers its program computed."""
+
+    plan: Plan
+    values: Mapping[str, Array]
+    data: Mapping[str, Array]
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def environment(self) -> Environment:
+        """Data and computed values, for evaluation."""
+        return Environment({**self.data, **self.values}, self.sizes)
+
+    @cached_property
+    def unknown(self) -> frozenset[str]:
+        """All unknowns that were eliminated."""
+        return frozenset(name for conditional in self.plan.conditionals for name in conditional.variables)
+
+    def conditional(self, name: str) -> Conditional:
+        """The conditional in which an unknown was eliminated."""
+        return next(c for c in self.plan.conditionals if name in c.variables)
+
+    # -- marginals ---------------------------------------------------------------------------------------------------
+
+    def marginal(self, name: str) -> Marginal | None:
+        """The marginal in closed form, or None when only draws can show it."""
+        node = self.plan.graph.nodes[name]
+        match self.conditional(name):
+            case FamilyConditional() as found:
+                if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+                    return None
+                parameters = {}
+                for key, value in found.parameters.items():
+                    rank = found.recognised.family.parameter(key).rank
+                    axes = (*node.plates, *node.events[:rank])
+                    parameters[key] = np.array(evaluate(value, self.environment, axes))
+                return Marginal(name, found.recognised.family, parameters, found.recognised.transform, node.axes)
+            case TableConditional() as table:
+                if mentions(table.log_weights, set(self.unknown)):
+                    return None
+                return self._table(name, table)
+            case GaussianConditional() as gaussian:
+                return self._gaussian(name, self.block(gaussian))
+        return None
+
+    def _table(self, name: str, table: TableConditional) -> Marginal:
+        node = self.plan.graph.nodes[name]
+        weights = np.array(evaluate(table.log_weights, self.environment, (*node.plates, table.level)))
+        weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+        if node.domain.kind == "levels":
+            return Marginal(name, FAMILY_BY_NAME["Categorical"], {"log_probabilities": weights}, axes=node.axes)
+        return Marginal(name, FAMILY_BY_NAME["Bernoulli"], {"p": np.exp(weights[..., 1])}, axes=node.axes)
+
+    def block(self, conditional: GaussianConditional) -> Block:
+        """A Gaussian block with its numbers."""
+        return Block(conditional, self.values, self.sizes)
+
+    def scale(self, conditional: GaussianConditional) -> Scale | None:
+        """What is known about a block's scale; None when it is neither a number, a Gamma nor a Wishart."""
+        batch = conditional.statement.batch
+        if conditional.matrix is not None:
+            return self._matrix_scale(conditional, batch)
+        used = names(conditional.scale) & self.unknown
+        if not used:
+            return Scale("number", value=np.array(evaluate(conditional.scale, self.environment, batch)))
+        if len(used) > 1:
+            return None
+        name = next(iter(used))
+        found = self.conditional(name)
+        if not isinstance(found, FamilyConditional) or found.recognised.family.name != "Gamma":
+            return None
+        if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+            return None
+        places = {n for n in walk(conditional.scale) if isinstance(n, Reference) and n.name == name}
+        if len(places) > 1:
+            return None
+        place = places.pop()
+        form = substitute(conditional.scale, {place: found.recognised.transform.backward})
+        factor = _multiple_of_y(form)
+        if factor is None:
+            return None
+        node = self.plan.graph.nodes[name]
+        at = dict(zip(node.plates, place.indices, strict=True))
+        shape = np.array(evaluate(substitute(found.parameters["shape"], at), self.environment, batch))  # type: ignore[arg-type]
+        rate = np.array(evaluate(substitute(found.parameters["rate"], at), self.environment, batch))  # type: ignore[arg-type]
+        return Scale("gamma", shape=shape, rate=rate / factor)
+
+    def _matrix_scale(self, conditional: GaussianConditional, batch: tuple[Index, ...]) -> Scale | None:
+        matrix = conditional.matrix
+        inner = matrix.matrix if isinstance(matrix, Inverse) else matrix
+        if not isinstance(inner, Reference) or conditional.scale != Constant(1.0):
+            return None
+        found = self.conditional(inner.name)
+        wanted = "InverseWishart" if isinstance(matrix, Inverse) else "Wishart"
+        if not isinstance(found, FamilyConditional) or found.recognised.family.name != wanted:
+            return None
+        if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+            return None
+        node = self.plan.graph.nodes[inner.name]
+        at = dict(zip(node.plates, inner.indices[: len(node.plates)], strict=True))
+        row, column = node.events
+        key = "scale" if wanted == "InverseWishart" else "inverse_scale"
+        degrees = np.array(evaluate(substitute(found.parameters["degrees"], at), self.environment, batch))  # type: ignore[arg-type]
+        table = evaluate(substitute(found.parameters[key], at), self.environment, (*batch, row, column))  # type: ignore[arg-type]
+        return Scale("wishart", degrees=degrees, inverse_scale=np.array(table))
+
+    def _gaussian(self, name: str, block: Block) -> Marginal | None:
+        scale = self.scale(block.conditional)
+        outer = self._outer_moments(block)
+        if scale is None or outer is None:
+            return None
+        outer_mean, outer_covariance = outer
+        node = self.plan.graph.nodes[name]
+        mean = block.solved(outer_mean)
+        covariance = block.unit_covariance()
+        gain = block.gain()
+        if gain is not None and outer_covariance is not None:
+            covariance = covariance + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
+        spread = np.diagonal(covariance, axis1=-2, axis2=-1)[..., None]
+        spread = np.broadcast_to(spread, mean.shape)
+        batch_ones = (..., None, None)
+        mean_own = block.variable_array(name, mean, node.axes)
+        match scale.kind:
+            case "number":
+                assert scale.value is not None
+                own = block.variable_array(name, spread / scale.value[batch_ones], node.axes)
+                joint = self._joint_covariance(name, block, covariance / scale.value[batch_ones])
+                return Marginal(
+                    name,
+                    FAMILY_BY_NAME["Normal"],
+                    {"mean": mean_own, "precision": 1 / own},
+                    axes=node.axes,
+                    covariance=joint,
+                )
+            case "gamma":
+                assert scale.shape is not None and scale.rate is not None
+                factor = scale.rate / scale.shape
+                own = block.variable_array(name, spread * factor[batch_ones], node.axes)
+                degrees = np.broadcast_to((2 * scale.shape)[batch_ones], mean.shape)
+                degrees = block.variable_array(name, degrees, node.axes)
+                wide = np.where(scale.shape > 1, scale.rate / np.where(scale.shape > 1, scale.shape - 1, 1), np.inf)
+                joint = self._joint_covariance(name, block, covariance * wide[batch_ones])
+            case _:
+                assert scale.degrees is not None and scale.inverse_scale is not None
+                count = scale.inverse_scale.shape[-1]
+                free = scale.degrees - count + 1
+                diagonal = np.diagonal(scale.inverse_scale, axis1=-2, axis2=-1)
+                own = block.variable_array(name, spread * diagonal[..., None, :] / free[batch_ones], node.axes)
+                degrees = block.variable_array(name, np.broadcast_to(free[batch_ones], mean.shape), node.axes)
+                joint = None
+        parameters = {"degrees": degrees, "mean": mean_own, "precision": 1 / own}
+        return Marginal(name, FAMILY_BY_NAME["StudentT"], parameters, axes=node.axes, covariance=joint)
+
+    def _joint_covariance(self, name: str, block: Block, covariance: Array) -> Array | None:
+        if block.conditional.statement.batch or block.outputs > 1:
+            return None
+        start, stop = block.spans()[name]
+        return covariance[start:stop, start:stop]
+
+    def _outer_moments(self, block: Block) -> tuple[Array | None, Array | None] | None:
+        """Mean and unit covariance of the outer columns in each batch; None when they have no closed form here."""
+        statement = block.conditional.statement
+        if not statement.outer:
+            return None, None
+        means = {}
+        for column in statement.outer:
+            owner = self.conditional(column.variable)
+            if not isinstance(owner, GaussianConditional) or owner.scale != block.conditional.scale:
+                return None
+            found = self.marginal(column.variable)
+            if found is None:
+                return None
+            means[column.variable] = found.parameters["mean"]
+        mean = block.outer_values(means, {**self.data, **self.values})
+        covariance = self._outer_covariance(block)
+        return None if covariance is None else (mean, covariance)
+
+    def _outer_covariance(self, block: Block) -> Array | None:
+        """Unit covariance of the outer columns: all must come from one block without batch and outer columns."""
+        statement = block.conditional.statement
+        owners = {id(self.conditional(column.variable)) for column in statement.outer}
+        owner = self.conditional(statement.outer[0].variable)
+        assert isinstance(owner, GaussianConditional)
+        if len(owners) > 1 or owner.statement.batch or owner.statement.outer or owner.statement.output is not None:
+            return None
+        home = self.block(owner)
+        spans = home.spans()
+        numbers = {}
+        for column in statement.outer:
+            start, stop = spans[column.variable]
+            shape = tuple(self.sizes[axis.plate] for axis in self.plan.graph.nodes[column.variable].axes)
+            numbers[column.variable] = np.arange(start, stop).reshape(shape)
+        chosen = block.outer_values(numbers, {**self.data, **self.values})
+        assert chosen is not None
+        at = chosen.astype(int)
+        return home.unit_covariance()[at[..., :, None], at[..., None, :]]
+
+    # -- draws ---------------------------------------------------------------------------------------------------------
+
+    def draws(self, count: int, generator: np.random.Generator) -> dict[str, Array]:
+        """Independent draws from the joint posterior; the first axis numbers them."""
+        drawn: dict[str, Array] = {}
+        for conditional in reversed(self.plan.conditionals):
+            match conditional:
+                case FamilyConditional():
+                    drawn[conditional.variable] = self._draw_family(conditional, count, generator, drawn)
+                case TableConditional():
+                    drawn[conditional.variable] = self._draw_table(conditional, count, generator, drawn)
+                case GaussianConditional():
+                    drawn |= self._draw_gaussian(conditional, count, generator, drawn)
+        return {name: drawn[name] for name in self.plan.graph.nodes if name in drawn}
+
+    def drawn(self, expression: Expression, axes: tuple[Index, ...], drawn: Mapping[str, Array], count: int) -> Array:
+        """An expression of unknowns at each draw: the draw's number is the first axis."""
+        environment = Environment({**self.environment.values, **drawn}, {**self.sizes, "draw": count})
+        lifted = lift(expression, frozenset(drawn), _DRAW)
+        return np.array(evaluate(lifted, environment, (_DRAW, *axes)))
+
+    def _draw_family(
+        self, found: FamilyConditional, count: int, generator: np.random.Generator, drawn: Mapping[str, Array]
+    ) -> Array:
+        node = self.plan.graph.nodes[found.variable]
+        family = found.recognised.family
+        parameters = {}
+        for key, value in found.parameters.items():
+            axes = (*node.plates, *node.events[: family.parameter(key).rank])
+            parameters[key] = self.drawn(value, axes, drawn, count)
+        shape = (count, *(self.sizes[axis.plate] for axis in node.axes))
+        assert family.draw is not None
+        sample = family.draw(generator, parameters, shape)
+        transform = found.recognised.transform
+        return sample if transform.name == "identity" else scalar(transform.backward, {"y": sample})
+
+    def _draw_table(
+        self, found: TableConditional, count: int, generator: np.random.Generator, drawn: Mapping[str, Array]
+    ) -> Array:
+        node = self.plan.graph.nodes[found.variable]
+        weights = self.drawn(found.log_weights, (*node.plates, found.level), drawn, count)
+        noise = generator.gumbel(size=weights.shape)
+        return np.argmax(weights + noise, axis=-1)
+
+    def _draw_gaussian(
+        self, found: GaussianConditional, count: int, generator: np.random.Generator, drawn: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        block = self.block(found)
+        batch = found.statement.batch
+        result = np.empty((count, *block.right.shape))
+        scales = self.drawn(found.scale, batch, drawn, count)
+        matrices = None
+        if found.matrix is not None and found.statement.output is not None:
+            output = found.statement.output
+            matrices = self.drawn(found.matrix, (*batch, output, Index(output.name + "'", output.plate)), drawn, count)
+        tables = {**self.data, **self.values}
+        noise = generator.standard_normal((count, *block.right.shape))
+        inverse = np.linalg.inv(block.root)
+        constant = None if found.statement.outer else block.solved(None)
+        for k in range(count):
+            if constant is None:
+                mean = block.solved(block.outer_values({n: a[k] for n, a in drawn.items()}, tables))
+            else:
+                mean = constant
+            shake = noise[k] / np.sqrt(scales[k])[..., None, None]
+            if matrices is not None:
+                # columns of noise get covariance matrix^-1: z L^-1 with L L' = matrix
+                root = np.linalg.cholesky(matrices[k])
+                shake = np.swapaxes(np.linalg.solve(np.swapaxes(root, -1, -2), np.swapaxes(shake, -1, -2)), -1, -2)
+            result[k] = mean + inverse @ shake
+        nodes = self.plan.graph.nodes
+        return {name: block.variable_array(name, result, nodes[name].axes) for name in found.variables}
+
+    # -- density ---------------------------------------------------------------------------------------------------------
+
+    def log_density(self, point: Mapping[str, Array]) -> float:
+        """The log density of the joint posterior at one point (values of all unknowns)."""
+        environment = self.environment.with_values(point)
+        total = 0.0
+        for conditional in self.plan.conditionals:
+            match conditional:
+                case FamilyConditional():
+                    total += self._family_density(conditional, point, environment)
+                case TableConditional():
+                    node = self.plan.graph.nodes[conditional.variable]
+                    weights = np.array(evaluate(conditional.log_weights, environment, (*node.plates, conditional.level)))
+                    weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+                    at = np.asarray(point[conditional.variable], dtype=int)[..., None]
+                    total += float(np.take_along_axis(weights, at, axis=-1).sum())
+                case GaussianConditional():
+                    total += self._gaussian_density(conditional, point, environment)
+        return total
+
+    def _family_density(self, found: FamilyConditional, point: Mapping[str, Array], environment: Environment) -> float:
+        node = self.plan.graph.nodes[found.variable]
+        family = found.recognised.family
+        parameters = {}
+        for key, value in found.parameters.items():
+            axes = (*node.plates, *node.events[: family.parameter(key).rank])
+            parameters[key] = np.array(evaluate(value, environment, axes))
+        marginal = Marginal(found.variable, family, parameters, found.recognised.transform)
+        return float(np.sum(marginal.log_density(point[found.variable])))
+
+    def _gaussian_density(
+        self, found: GaussianConditional, point: Mapping[str, Array], environment: Environment
+    ) -> float:
+        block = self.block(found)
+        batch = found.statement.batch
+        outer = block.outer_values(point, {**self.data, **self.values})
+        right = block.right
+        cross = block.cross()
+        if cross is not None and outer is not None:
+            right = right - cross @ outer[..., None]
+        error = block.root @ block.stacked_array(point) - right
+        scale = np.array(evaluate(found.scale, environment, batch))
+        columns, outputs = error.shape[-2:]
+        log_root = np.asarray(self.values[f"{block.name}_log_root"])
+        total = outputs * log_root + 0.5 * outputs * columns * (np.log(scale) - np.log(2 * np.pi))
+        squares = np.swapaxes(error, -1, -2) @ error
+        if found.matrix is None or found.statement.output is None:
+            return float(np.sum(total - 0.5 * scale * squares[..., 0, 0]))
+        output = found.statement.output
+        axes = (*batch, output, Index(output.name + "'", output.plate))
+        matrix = np.array(evaluate(found.matrix, environment, axes))
+        total = total + 0.5 * columns * np.linalg.slogdet(matrix)[1]
+        return float(np.sum(total - 0.5 * scale * np.sum(matrix * squares, axis=(-2, -1))))
+
+
+def lift(expression: Expression, unknown: frozenset[str], index: Index) -> Expression:
+    """Every reference to an unknown gets one more leading index."""
+    if isinstance(expression, Reference) and expression.name in unknown:
+        inner = tuple(lift(part, unknown, index) for part in expression.indices)
+        return Reference(expression.name, (index, *inner))
+    return rebuild(expression, lambda part: lift(part, unknown, index))
+
+
+def _multiple_of_y(form: Expression) -> float | None:
+    match form:
+        case Reference("y", ()):
+            return 1.0
+        case Multiply((Constant(number), Reference("y", ()))):
+            return number
+    return None

@@ -1,0 +1,1 @@
+"""Algorithm schemas, one a file, tried by the planner in one visible order."""

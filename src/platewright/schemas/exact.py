@@ -1,0 +1,224 @@
+"""Exact posterior and evidence: eliminate until every unknown has been integrated out, then read the posterior off.
+
+Applies when each unknown, given the statistics and those not yet eliminated, is recognised (Theorem 4.1, Lemma 4.1).
+One pass over the data; nothing to iterate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from platewright.algebra.build import add
+from platewright.algebra.expression import Expression, names
+from platewright.derive.eliminate import Search
+from platewright.derive.state import FamilyConditional, GaussianConditional, State
+from platewright.graph.components import chain_components
+from platewright.graph.graph import Factor, Graph
+from platewright.graph.normaliser import log_normaliser
+from platewright.operation import Declined, Step
+from platewright.operations.decompose import decompose
+from platewright.operations.remove_barren import remove_barren
+from platewright.operations.remove_deterministic import remove_deterministic
+from platewright.program.program import EVIDENCE, Hoister, Program
+from platewright.program.statements import Assign, Pool, Triangularise
+from platewright.schema import Goal, Plan
+
+NAME = "exact"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A graph after the operations that every schema starts with."""
+
+    graph: Graph
+    steps: tuple[Step, ...]
+    barren: tuple[str, ...]
+
+
+def prepare(graph: Graph) -> Prepared:
+    """Write functions out, drop what nobody depends on."""
+    steps: list[Step] = []
+    if any(node.kind == "deterministic" for node in graph.nodes.values()):
+        step = remove_deterministic(graph)
+        if isinstance(step, Step):
+            steps.append(step)
+            graph = step.after
+    barren: list[str] = []
+    changed = True
+    while changed:
+        changed = False
+        for name in reversed(graph.unknown):
+            if graph.children[name] - {name}:
+                continue
+            found = remove_barren(graph, name)
+            if isinstance(found, Step) and not _is_everything(found.before):
+                steps.append(found)
+                barren += [node for node in found.before.nodes if node not in found.after.nodes]
+                graph = found.after
+                changed = True
+                break
+    return Prepared(graph, tuple(steps), tuple(reversed(barren)))
+
+
+def _is_everything(graph: Graph) -> bool:
+    """Without data below them all unknowns are barren; a prior is still worth reading off."""
+    return not graph.known
+
+
+def plan_exact(graph: Graph, goal: Goal) -> Plan | Declined:
+    """The closed-form plan, or which unknown stands in its way and why."""
+    prepared = prepare(graph)
+    steps = list(prepared.steps)
+    graph_now = prepared.graph
+    minus = _normalisers(graph_now)
+    if isinstance(minus, Declined):
+        return minus
+    pieces: list[Graph] = []
+    rest: list[Factor] = []
+    pulled = decompose(graph_now)
+    if isinstance(pulled, Declined):
+        rest = list(graph_now.factors)
+    else:
+        pieces, rest = list(pulled.pieces), list(pulled.rest.factors)
+        if len(pieces) > 1:
+            steps.append(Step("decompose", graph_now, graph_now, pulled.because, pulled.reference, pulled.formulas))
+    solved: list[State] = []
+    blocks = 0
+    for piece in pieces:
+        extra = tuple(factor for factor in minus if factor.names & set(piece.unknown))
+        search = Search()
+        start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks)
+        done = search.solve(start)
+        if done is None:
+            return Declined(NAME, _stuck(search, start))
+        blocks = done.blocks
+        solved.append(done)
+        steps += _elimination_steps(start, done)
+    rest += [factor for factor in minus if not any(factor.names & set(piece.unknown) for piece in pieces)]
+    evidence = add(*(factor.summed for state in solved for factor in state.factors), *(f.summed for f in rest))
+    program = build_program(graph_now, solved, evidence)
+    conditionals = tuple(conditional for state in solved for conditional in state.conditionals)
+    factors = (*graph_now.factors, *minus)
+    proper = all(node.family is None or node.family.proper for node in graph_now.nodes.values())
+    return Plan(
+        graph,
+        goal,
+        NAME,
+        _summary(program, conditionals),
+        tuple(steps),
+        program,
+        conditionals,
+        factors,
+        prepared.barren,
+        proper=proper,
+    )
+
+
+def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
+    """Minus the log normaliser of each undirected component."""
+    found = []
+    for component in chain_components(graph):
+        if not any(graph.nodes[name].kind == "undirected" for name in component):
+            continue
+        factor = log_normaliser(graph, component)
+        if isinstance(factor, str):
+            return Declined(NAME, f"the normaliser of an undirected component has no closed form: {factor}")
+        found.append(Factor(f"normaliser of {factor.owner}", factor.axes, -factor.expression))
+    return tuple(found)
+
+
+def _stuck(search: Search, state: State) -> str:
+    reasons = [search.reasons[name] for name in state.unknown if name in search.reasons]
+    return "; ".join(dict.fromkeys(reasons)) or "no elimination applies"
+
+
+def _elimination_steps(start: State, done: State) -> list[Step]:
+    """One step for each conditional, with the graph before and after."""
+    steps = []
+    gone: list[str] = []
+    for conditional, line in zip(done.conditionals, done.log, strict=True):
+        before = start.graph.without(gone) if gone else start.graph
+        gone += conditional.variables
+        after = start.graph.without(gone)
+        word = "eliminate " + ", ".join(conditional.variables)
+        match conditional:
+            case GaussianConditional():
+                place = "Theorem 4.1, Lemma 4.1; rows of squares"
+            case FamilyConditional():
+                place = "Theorem 4.1, Lemma 4.1, Lemma 6.4"
+            case _:
+                place = "Section 4.1"
+        steps.append(Step(word, before, after, line, place))
+    return steps
+
+
+def build_program(graph: Graph, solved: list[State], evidence: Expression) -> Program:
+    """Statements of all pieces in order, with every sum over data hoisted into a statistic."""
+    data = frozenset(name for name in graph.nodes if graph.is_known(name))
+    taken = [name for state in solved for name in state.computed]
+    hoister = Hoister(data, [*graph.nodes, *taken, EVIDENCE])
+    passes: list[Pool] = []
+    body: list[Assign | Pool | Triangularise] = []
+    for state in solved:
+        for statement in state.statements:
+            match statement:
+                case Pool() if _is_pass(statement, data):
+                    passes.append(statement)
+                case Assign(name, indices, expression, because):
+                    body.append(Assign(name, indices, hoister.hoist(expression, because), because))
+                case _:
+                    body.append(statement)
+    body.append(Assign(EVIDENCE, (), hoister.hoist(evidence, "evidence"), "evidence (Lemma 6.4)"))
+    every = (*hoister.statistics.values(), *passes)
+    used = _references(every, body)
+    columns = {name: graph.nodes[name].axes for name in graph.nodes if name in data and name in used}
+    codes = {
+        name: str(graph.nodes[name].domain.levels) for name in columns if graph.nodes[name].domain.kind == "levels"
+    }
+    sizes = {name: plate.size for name, plate in graph.plates.items() if plate.size is not None}
+    for name, node in graph.nodes.items():
+        if node.domain.kind == "integer" and node.domain.is_finite:
+            sizes[f"{name}.levels"] = int(node.domain.upper) + 1
+    return Program(graph.title, columns, every, tuple(body), _results(body), codes, sizes)
+
+
+def _is_pass(pool: Pool, data: frozenset[str]) -> bool:
+    used = names(pool.weight)
+    for feature in pool.features:
+        used |= names(feature.expression)
+    for cell in pool.cells:
+        used |= names(cell.code)
+    return bool(used) and used <= data
+
+
+def _references(passes: tuple[object, ...], body: list[Assign | Pool | Triangularise]) -> set[str]:
+    from platewright.program.program import expressions_of
+
+    found: set[str] = set()
+    for statement in (*passes, *body):
+        for expression in expressions_of(statement):  # type: ignore[arg-type]
+            found |= names(expression)
+    return found
+
+
+def _results(body: list[Assign | Pool | Triangularise]) -> tuple[str, ...]:
+    found = []
+    for statement in body:
+        match statement:
+            case Assign():
+                found.append(statement.name)
+            case Triangularise():
+                found += [f"{statement.name}_{part}" for part in ("root", "log_root", "right")]
+                if statement.outer:
+                    found += [f"{statement.name}_cross_{k}" for k in range(len(statement.outer))]
+                else:
+                    found.append(f"{statement.name}_residual")
+    return tuple(found)
+
+
+def _summary(program: Program, conditionals: tuple[object, ...]) -> str:
+    count = len(program.passes)
+    word = "statistic" if count == 1 else "statistics"
+    return f"closed form: one pass over the data for {count} {word}, then {len(conditionals)} exact eliminations"
+
+
