@@ -96,6 +96,8 @@ class NumpyPrinter:
                 return Code(self.size(plate), ())
             case Index(_, plate):
                 return Code(f"np.arange({self.size(plate)})", (expression,))
+            case Lag(index):
+                return Code(f"np.maximum({self.code(index, scope).text} - 1, 0)", (index,))
             case Reference(name, indices):
                 return self.look_up(self.names(name), indices, scope)
             case Literal(values, shape, _, indices):
@@ -238,15 +240,9 @@ class NumpyPrinter:
             return Code(f"previous({name})", (lagged[0].index,))
         if all(isinstance(i, Constant) for i in indices):
             return Code(f"{name}[{', '.join(number(i.value) for i in indices)}]", ())  # type: ignore[attr-defined]
-        parts = [self.position(part, scope) for part in indices]
+        parts = [self.code(part, scope) for part in indices]
         axes = self.joined(parts, scope)
         return Code(f"{name}[{', '.join(self.aligned(part, axes) for part in parts)}]", axes)
-
-    def position(self, part: Expression, scope: Scope) -> Code:
-        if isinstance(part, Lag):
-            inner = self.code(part.index, scope)
-            return Code(f"np.maximum({inner.text} - 1, 0)", inner.axes)
-        return self.code(part, scope)
 
     def matrix(self, matrix: Expression, row: Index, column: Index, scope: Scope) -> Code:
         code = self.code(matrix, (*scope, row, column))
@@ -274,7 +270,7 @@ class NumpyPrinter:
                 return Code(text, order)
             turned = ", ".join(str(placed.index(index)) for index in order)
             return Code(f"np.transpose({text}, ({turned}))", order)
-        rows, columns = (self.position(part, scope) for part in at)
+        rows, columns = (self.code(part, scope) for part in at)
         parts = [Code(f"np.arange({self.size(i.plate)})", (i,)) for i in batch] + [rows, columns]
         axes = self.joined(parts, scope)
         shown = ", ".join(self.aligned(part, axes) for part in parts)

@@ -166,9 +166,9 @@ def program_text(program: Program) -> str:
     lines = [f"program {program.title}"]
     lines += [f"  data {name}[{_listed(axes)}]" for name, axes in program.columns.items()]
     for statement in program.passes:
-        lines.append(f"  pass {_statement_text(statement)}")
+        lines.append(f"  pass {statement_text(statement)}")
     for step in program.body:
-        lines.append(f"  then {_statement_text(step)}")
+        lines.append(f"  then {statement_text(step)}")
     return "\n".join(lines)
 
 
@@ -176,7 +176,7 @@ def _listed(indices: Sequence[Index]) -> str:
     return ", ".join(index.name for index in indices)
 
 
-def _statement_text(statement: Statistic | Pool | Assign | Triangularise) -> str:
+def statement_text(statement: Statistic | Pool | Assign | Triangularise) -> str:
     match statement:
         case Statistic(name, indices, over, summand, kind, _):
             return f"{name}[{_listed(indices)}] = {kind} over {_listed(over)} of {summand}"

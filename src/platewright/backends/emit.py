@@ -1,0 +1,16 @@
+"""Print a program in the language asked for."""
+
+from __future__ import annotations
+
+from platewright.backends.numpy import numpy_source
+from platewright.errors import UnknownName
+from platewright.program.program import Program
+
+BACKENDS = {"numpy": numpy_source}
+
+
+def emit(program: Program, backend: str = "numpy") -> str:
+    """The program as standalone source."""
+    if backend not in BACKENDS:
+        raise UnknownName(backend, BACKENDS, where="backend")
+    return BACKENDS[backend](program)

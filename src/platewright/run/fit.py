@@ -1,0 +1,184 @@
+"""The result of learning: posteriors, evidence, draws, and the derivation that led to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.program.program import EVIDENCE
+from platewright.run.execute import Loaded, Statistics, check_finite, finish, loaded
+from platewright.run.marginal import Marginal
+from platewright.run.posterior import Posterior
+from platewright.run.sampled import Sampled
+from platewright.schema import Plan
+
+DRAWS_FOR_MARGINALS = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What `m.learn(data)` returns."""
+
+    plan: Plan
+    statistics: Statistics
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]]
+    backend: str = "numpy"
+    seed: int = 0
+    seconds: Mapping[str, float] | None = None
+
+    @cached_property
+    def module(self) -> Loaded:
+        """The emitted program that computed the values."""
+        return loaded(self.plan.program)
+
+    @cached_property
+    def values(self) -> Mapping[str, Array]:
+        """Everything the program computed, by name, checked."""
+        found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
+        self._check_parameters(found)
+        check_finite("log evidence", found[EVIDENCE])
+        return found
+
+    def _check_parameters(self, found: Mapping[str, Array]) -> None:
+        """Parameters outside their range mean that prior and data together are improper."""
+        from platewright.derive.state import FamilyConditional
+
+        for conditional in self.plan.conditionals:
+            if not isinstance(conditional, FamilyConditional):
+                continue
+            family = conditional.recognised.family
+            for parameter in family.parameters:
+                value = found.get(f"{conditional.variable}_{parameter.name}")
+                if value is None or parameter.domain.lower != 0.0 or parameter.rank == 2:
+                    continue
+                if not (np.asarray(value) > 0).all():
+                    worst = float(np.min(value))
+                    raise ImproperPosterior(
+                        f"the posterior of `{conditional.variable}` is improper: its {parameter.name} is {worst:g}",
+                        expected=f"a {parameter.name} above 0",
+                        hint=_missing(worst, parameter.name),
+                    )
+
+    # -- answers -------------------------------------------------------------------------------------------------------
+
+    @property
+    def log_evidence(self) -> float:
+        """`log p(data | model)`; up to a constant when a prior is improper."""
+        return float(self.values[EVIDENCE])
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        return f"{self.plan.schema}: {self.plan.summary} ({self.backend})"
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The joint posterior."""
+        return Posterior(self.plan, self.values, self.columns, self.sizes)
+
+    def __getitem__(self, name: str) -> Marginal | Sampled:
+        """The posterior of one unknown."""
+        if name not in self.posterior.unknown:
+            return self._other(name)
+        found = self.posterior.marginal(name)
+        if found is None:
+            return Sampled(name, self._marginal_draws[name], self.labels)
+        point = found.value
+        if self.plan.goal == "map":
+            point = self.posterior.mode(name)
+        elif found.family.mean is not None:
+            point = found.mean
+        return replace(found, labels=self.labels, value=point)
+
+    def _other(self, name: str) -> Sampled:
+        """Predicted nodes and functions of unknowns are shown by draws."""
+        nodes = self.plan.graph.nodes
+        if name in self.plan.barren or (name in nodes and nodes[name].kind == "deterministic"):
+            return Sampled(name, self._marginal_draws[name], self.labels)
+        known = [*self.posterior.unknown, *self.plan.barren]
+        raise UnknownName(name, known, where="fit[...]")
+
+    @cached_property
+    def _marginal_draws(self) -> Mapping[str, Array]:
+        return self.draws(DRAWS_FOR_MARGINALS, self.seed)
+
+    def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
+        """Independent draws from the joint posterior, by name; the first axis numbers the draws."""
+        from platewright.run.forward import extend_draws
+
+        if count < 1:
+            raise PlatewrightError(f"{count} draws", expected="at least 1")
+        generator = np.random.default_rng(self.seed if seed is None else seed)
+        drawn = self.posterior.draws(count, generator)
+        return extend_draws(self.posterior, drawn, count, generator)
+
+    def log_joint(self, point: Mapping[str, Array]) -> float:
+        """`log p(data, point)`: the joint density of data and unknowns, straight from the model."""
+        from platewright.algebra.evaluate import evaluate
+
+        environment = self.posterior.environment.with_values(point)
+        return float(sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.factors))
+
+    def explain(self) -> str:
+        """The derivation, step by step."""
+        from platewright.derive.explain import explain
+
+        return explain(self.plan)
+
+    def source(self, backend: str = "numpy") -> str:
+        """The emitted program."""
+        from platewright.backends.emit import emit
+
+        return emit(self.plan.program, backend)
+
+    def summary(self) -> Any:
+        """A table of posterior means, standard deviations and quantiles."""
+        from platewright.run.summary import summary
+
+        return summary(self)
+
+    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
+        """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""
+        from platewright.run.arviz import to_arviz
+
+        return to_arviz(self, count, seed)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
+        from platewright.run.saving import save
+
+        save(self, path)
+
+    def report(self) -> str:
+        """The derivation as one HTML page with pictures."""
+        from platewright.run.report import report
+
+        return report(self.plan, self)
+
+    def _repr_html_(self) -> str:
+        from platewright.run.summary import summary_html
+
+        return summary_html(self)
+
+    def __repr__(self) -> str:
+        return f"<Fit {self.plan.graph.title}: {self.how}>"
+
+
+def _missing(worst: float, name: str) -> str:
+    """How many observations would do, when each adds a half to a shape or degree."""
+    if name in ("shape", "degrees"):
+        step = 0.5 if name == "shape" else 1.0
+        count = int(np.floor(-worst / step)) + 1
+        return f"at least {count} more observation{'s' if count > 1 else ''} needed, or a proper prior"
+    return "more observations are needed, or a proper prior"
+
+

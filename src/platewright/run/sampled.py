@@ -1,0 +1,55 @@
+"""The posterior of one quantity as draws, where it has no closed form of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from platewright.family import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Exact independent draws; moments carry the Monte Carlo error `mcse`."""
+
+    name: str
+    values: Array
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> Array:
+        """Mean of the draws."""
+        return self.values.mean(axis=0)
+
+    @property
+    def value(self) -> Array:
+        """The point estimate: the mean."""
+        return self.mean
+
+    @property
+    def variance(self) -> Array:
+        """Variance of the draws."""
+        return self.values.var(axis=0, ddof=1)
+
+    @property
+    def sd(self) -> Array:
+        """Standard deviation of the draws."""
+        return np.sqrt(self.variance)
+
+    @property
+    def mcse(self) -> Array:
+        """Monte Carlo standard error of the mean: the draws are independent."""
+        return self.sd / np.sqrt(len(self.values))
+
+    def quantile(self, q: object) -> Array:
+        """Quantiles of the draws."""
+        return np.quantile(self.values, np.asarray(q, dtype=float), axis=0)
+
+    def draw(self, count: int = 1, seed: int = 0) -> Array:
+        """Some of the draws, chosen at random."""
+        return np.random.default_rng(seed).choice(self.values, size=count, axis=0)
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self.name}: {len(self.values)} draws>"
