@@ -1,9 +1,9 @@
 """Every error a user can meet: what was found, where, what was expected, and what to do.
 
-    PlateError: `y` uses `mu`, which lives on plate `k` that `y` is not on
-      where:    variable y
-      expected: the plates of mu among those of y (row)
-      try:      index it (m.mu[m.z]) or reduce it (over=k)
+PlateError: `y` uses `mu`, which lives on plate `k` that `y` is not on
+  where:    variable y
+  expected: the plates of mu among those of y (row)
+  try:      index it (m.mu[m.z]) or reduce it (over=k)
 """
 
 from __future__ import annotations

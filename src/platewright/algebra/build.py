@@ -1,6 +1,6 @@
 """Builders that keep expressions tidy: flatten, fold constants, collect equal terms and powers.
 
-    add(x, x) -> 2 x        multiply(x, x) -> x^2        log(exp(x)) -> x        power(power(x, 2), 0.5) is kept
+add(x, x) -> 2 x        multiply(x, x) -> x^2        log(exp(x)) -> x        power(power(x, 2), 0.5) is kept
 """
 
 from __future__ import annotations
@@ -325,7 +325,10 @@ def inverse(matrix: Expression, row: Index, column: Index, at_row: Expression, a
     outside, inside = _scalars(matrix, row, column)
     result: Expression
     match inside:
-        case Inverse(inner, inner_row, inner_column, there_row, there_column) if {there_row, there_column} == {row, column}:
+        case Inverse(inner, inner_row, inner_column, there_row, there_column) if {there_row, there_column} == {
+            row,
+            column,
+        }:
             result = substitute(inner, {inner_row: at_row, inner_column: at_column})
         case Indicator(left, right) if {left, right} == {row, column}:
             result = equal(at_row, at_column)

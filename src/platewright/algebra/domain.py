@@ -1,9 +1,9 @@
 """The set of values a variable can take.
 
-    real line, half line, interval, circle      continuous
-    naturals, integer range                     counts
-    levels of a plate                           categories, usable as an index
-    simplex, positive definite matrix           with event axes
+real line, half line, interval, circle      continuous
+naturals, integer range                     counts
+levels of a plate                           categories, usable as an index
+simplex, positive definite matrix           with event axes
 """
 
 from __future__ import annotations
@@ -38,11 +38,20 @@ class Domain:
         if self.kind == "levels":
             return f"a level of {self.levels}"
         if self.kind == "integer":
-            return f"an integer in [{self.lower:g}, {self.upper:g}]" if self.upper < inf else f"an integer >= {self.lower:g}"
+            return (
+                f"an integer in [{self.lower:g}, {self.upper:g}]"
+                if self.upper < inf
+                else f"an integer >= {self.lower:g}"
+            )
         if self.kind == "real" and (self.lower, self.upper) != (-inf, inf):
             return f"a real number in ({self.lower:g}, {self.upper:g})"
-        return {"real": "a real number", "simplex": "a probability vector", "matrix": "a positive definite matrix",
-                "circle": "an angle", "vector": "a real vector"}[self.kind]
+        return {
+            "real": "a real number",
+            "simplex": "a probability vector",
+            "matrix": "a positive definite matrix",
+            "circle": "an angle",
+            "vector": "a real vector",
+        }[self.kind]
 
 
 REAL = Domain("real")

@@ -148,7 +148,9 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case LogDeterminant(matrix, row, column):
             return np.linalg.slogdet(_matrix(matrix, row, column, environment, scope))[1]
         case Inverse(matrix, row, column, at_row, at_column):
-            return _element(np.linalg.inv(_matrix(matrix, row, column, environment, scope)), inner(at_row), inner(at_column))
+            return _element(
+                np.linalg.inv(_matrix(matrix, row, column, environment, scope)), inner(at_row), inner(at_column)
+            )
         case Root(matrix, row, column, at_row, at_column):
             root = np.linalg.cholesky(_matrix(matrix, row, column, environment, scope))
             return _element(root, inner(at_row), inner(at_column))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from platewright.algebra.build import add, at_most, call, equal, log_determinant, multiply, power, substitute, total
+from platewright.algebra.build import at_most, call, equal, log_determinant, multiply, power, substitute, total
 from platewright.algebra.expression import (
     ONE,
     Add,
@@ -22,14 +22,12 @@ from platewright.algebra.expression import (
     Index,
     Indicator,
     Inverse,
-    Lag,
     Literal,
     LogDeterminant,
     Multiply,
     Power,
     Quadratic,
     Reference,
-    Size,
     Sum,
     Where,
     all_indices,
@@ -280,5 +278,3 @@ def _times(left: Term, right: Term) -> Term:
     atoms = product.factors if isinstance(product, Multiply) else (product,)
     atoms = tuple(atom for atom in atoms if atom != ONE)
     return Term((*left.indices, *right.indices), multiply(left.weight, right.weight), atoms)
-
-

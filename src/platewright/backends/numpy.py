@@ -178,7 +178,9 @@ class _Emitter:
             else:
                 lines.append(f'"{name}": np.{statement.kind}imum({pair}),')
         body = ["return {", *(f"    {line}" for line in lines), "}"] if lines else ["return {}"]
-        return self._function("merged(left, right)", "Statistics of all rows from those of two parts.", body, load=False)
+        return self._function(
+            "merged(left, right)", "Statistics of all rows from those of two parts.", body, load=False
+        )
 
     # -- after the pass ---------------------------------------------------------------------------------------------------
 
@@ -199,7 +201,9 @@ class _Emitter:
         body.append("return {")
         body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
         body.append("}")
-        return self._function("finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body)
+        return self._function(
+            "finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body
+        )
 
     def triangularise(self, step: Triangularise) -> list[str]:
         self.printer.used |= {"placed", "stacked", "triangularised"}
@@ -254,10 +258,10 @@ class _Emitter:
         else:
             lines += self.direct_rows(design, source)
         slots = ", ".join(f"({edges[e.feature]}, {edges[e.feature + 1]})" for e in source.entries)
-        positions = ", ".join(self.position(entry.positions, entry.column, source, entry.feature, step, name) for entry in source.entries)
-        lines.append(
-            f"{design} = placed({design}, [{slots}], [{positions}], {name}_columns[-1], {outputs})"
+        positions = ", ".join(
+            self.position(entry.positions, entry.column, source, entry.feature, step, name) for entry in source.entries
         )
+        lines.append(f"{design} = placed({design}, [{slots}], [{positions}], {name}_columns[-1], {outputs})")
         return lines
 
     def direct_rows(self, design: str, source: Source) -> list[str]:
@@ -281,7 +285,13 @@ class _Emitter:
         return lines
 
     def position(
-        self, positions: tuple[Expression, ...], column: int, source: Source, feature: int, step: Triangularise, name: str
+        self,
+        positions: tuple[Expression, ...],
+        column: int,
+        source: Source,
+        feature: int,
+        step: Triangularise,
+        name: str,
     ) -> str:
         """Column numbers of one feature, for each cell and each inner position."""
         inner = source.features[feature].inner
@@ -347,4 +357,3 @@ def learn(data, size):
     """All in one: statistics, then what follows from them."""
     return finish(statistics(data, size), data, size)
 '''
-

@@ -1,6 +1,6 @@
 """Print an expression as NumPy: indices become axes in the order of the scope, aligned by name.
 
-    mu[k] * y[n] in scope (n, k)    prints    y[:, None] * mu
+mu[k] * y[n] in scope (n, k)    prints    y[:, None] * mu
 """
 
 from __future__ import annotations
@@ -297,5 +297,3 @@ def _table(values: tuple[float, ...], shape: tuple[int, ...]) -> str:
     listed = ", ".join(number(value) + (".0" if number(value).lstrip("-").isdigit() else "") for value in values)
     flat = f"np.array([{listed}])"
     return flat if len(shape) == 1 else f"{flat}.reshape({', '.join(map(str, shape))})"
-
-

@@ -18,7 +18,7 @@ def main_text(program: Program, names: Names) -> str:
         '    """Columns of a CSV file with a header, and the sizes of the plates."""',
         '    with open(path, newline="") as file:',
         "        table = list(csv.DictReader(file))",
-        f"    data, size = {{}}, {{\"{names(row)}\": len(table)}}",
+        f'    data, size = {{}}, {{"{names(row)}": len(table)}}',
     ]
     for name, axes in program.columns.items():
         key = names(name)

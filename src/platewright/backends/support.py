@@ -165,7 +165,9 @@ def trigamma(x):
 
 def multivariate_lgamma(x, dimension):
     """`log Gamma_d(x)`, the normaliser of the Wishart family."""
-    return dimension * (dimension - 1) / 4 * np.log(np.pi) + sum(special.gammaln(x - j / 2) for j in range(int(dimension)))
+    return dimension * (dimension - 1) / 4 * np.log(np.pi) + sum(
+        special.gammaln(x - j / 2) for j in range(int(dimension))
+    )
 
 
 def less(left, right):

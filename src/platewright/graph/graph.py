@@ -59,7 +59,9 @@ class Graph:
     @property
     def unknown(self) -> tuple[str, ...]:
         """Random and undirected nodes without a value, in the order of writing."""
-        return tuple(n for n, node in self.nodes.items() if node.kind in ("random", "undirected") and n not in self.known)
+        return tuple(
+            n for n, node in self.nodes.items() if node.kind in ("random", "undirected") and n not in self.known
+        )
 
     def is_known(self, name: str) -> bool:
         """Known as data, as an input, or as a function of known nodes."""
@@ -168,7 +170,9 @@ def topological(graph: Graph) -> tuple[str, ...]:
                 stack.pop()
             elif state.get(parent) == 1:
                 circle = [step for step, _ in stack][[step for step, _ in stack].index(parent) :]
-                raise CycleError("the arcs run in a circle: " + " <- ".join([*circle, parent]), expected="no directed cycle")
+                raise CycleError(
+                    "the arcs run in a circle: " + " <- ".join([*circle, parent]), expected="no directed cycle"
+                )
             elif parent in graph.nodes and not state.get(parent):
                 state[parent] = 1
                 stack.append((parent, iter(sorted(graph.parents[parent]))))

@@ -65,7 +65,8 @@ class Constructor:
             chosen = [word for word in words if word in given]
             if len(chosen) > 1:
                 raise ParameterError(
-                    f"{self.family.name} was given {' and '.join(chosen)}, which say the same thing", expected=self.usage
+                    f"{self.family.name} was given {' and '.join(chosen)}, which say the same thing",
+                    expected=self.usage,
                 )
             if not chosen and words[0] in self.family.defaults:
                 given[words[0]] = self.family.defaults[words[0]]

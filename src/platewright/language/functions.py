@@ -8,7 +8,7 @@ from platewright.errors import PlateError
 from platewright.language.plate import Plate
 
 
-def sum(value: object, *, over: Plate) -> Expression:  # noqa: A001 - the name users expect
+def sum(value: object, *, over: Plate) -> Expression:
     """Sum over a plate."""
     written = build.expression(value)
     _check(written, over, "sum")

@@ -1,9 +1,9 @@
 """The Python surface: a model is written by giving names.
 
-    m = Model("coin")
-    toss = m.plate("toss")
-    m.theta = Beta(1.5, 1.5)
-    m.heads = Bernoulli(m.theta, plates=toss)
+m = Model("coin")
+toss = m.plate("toss")
+m.theta = Beta(1.5, 1.5)
+m.heads = Bernoulli(m.theta, plates=toss)
 """
 
 from __future__ import annotations
@@ -166,7 +166,9 @@ class Model:
 
     def _check_name(self, name: str) -> None:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-            raise NameTaken(f"`{name}` cannot be a name", expected="letters, digits and _, not starting with _ or a digit")
+            raise NameTaken(
+                f"`{name}` cannot be a name", expected="letters, digits and _, not starting with _ or a digit"
+            )
         if name in self._variables or name in self._potentials:
             raise NameTaken(f"`{name}` is defined already", hint="variables are defined once")
         if hasattr(type(self), name):
@@ -223,9 +225,7 @@ class Model:
                 expected="equal numbers",
             )
         loose, fixed = (one, two) if one.size is None else (two, one)
-        self._plates[loose.name] = Plate(
-            loose.name, fixed.size, fixed.labels, loose.within, fixed.name, loose.ordered
-        )
+        self._plates[loose.name] = Plate(loose.name, fixed.size, fixed.labels, loose.within, fixed.name, loose.ordered)
 
     def _root(self, plate: str) -> str:
         while (like := self._plates[plate].like) is not None:

@@ -70,7 +70,9 @@ def _event_plate(
     family = distribution.family
     if not any(parameter.rank for parameter in family.parameters):
         if distribution.over is not None:
-            raise ParameterError(f"{family.name} has no axis inside it, so `over=` means nothing", where=f"variable {name}")
+            raise ParameterError(
+                f"{family.name} has no axis inside it, so `over=` means nothing", where=f"variable {name}"
+            )
         return None
     if distribution.over is not None:
         index = distribution.over.index
@@ -145,13 +147,19 @@ def _check_number(name: str, family: str, word: str, value: Expression, distribu
     if not isinstance(value, Constant):
         return
     if not np.isfinite(value.value) and family != "Flat":
-        raise ParameterError(f"{word} of {family} is {value.value}", where=f"variable {name}", expected="a finite number")
+        raise ParameterError(
+            f"{word} of {family} is {value.value}", where=f"variable {name}", expected="a finite number"
+        )
     parameter = next((p for p in distribution.family.parameters if p.name == word), Parameter(word))
     positive = parameter.domain.lower == 0.0 or word in ("sd", "variance", "precision", "scale", "rate")
     if positive and parameter.domain.upper > 1 and value.value <= 0:
-        raise ParameterError(f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected="a number above 0")
+        raise ParameterError(
+            f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected="a number above 0"
+        )
     if not parameter.domain.lower <= value.value <= parameter.domain.upper:
-        raise ParameterError(f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected=str(parameter.domain))
+        raise ParameterError(
+            f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected=str(parameter.domain)
+        )
 
 
 def align(
@@ -181,7 +189,9 @@ def align(
     for node in walk(written):
         if isinstance(node, Reference) and Lag(PENDING) in node.indices:
             if step is None:
-                raise ModelError(f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)")
+                raise ModelError(
+                    f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)"
+                )
             changes[node] = Reference(node.name, tuple(Lag(i) if i == step.index else i for i in own))
     return substitute(written, changes)
 
@@ -206,7 +216,9 @@ def _density(
     arguments = {**canonical, "x": x}
     parts = [filled(family.log_density, arguments, axes) if axes else filled(family.log_density, arguments, ())]
     for low, high in ((family.lower, x.expression), (x.expression, family.upper)):
-        bounds = [filled(b, arguments, axes) if b in (family.lower, family.upper) else b for b in (low, high) if b is not None]
+        bounds = [
+            filled(b, arguments, axes) if b in (family.lower, family.upper) else b for b in (low, high) if b is not None
+        ]
         if len(bounds) == 2 and not any(isinstance(bound, Constant) for bound in bounds):
             parts.append(at_most(*bounds))
     return add(*parts)
@@ -261,5 +273,3 @@ def _optional(name: str, distribution: Distribution, density: Expression) -> tup
             raise UnknownName(item.name, names(density), where=f"optional arcs of {name}")
         chosen.append(item.name)
     return tuple(chosen)
-
-

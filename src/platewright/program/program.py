@@ -1,7 +1,7 @@
 """The target-neutral program: passes over rows, then work on what they left.
 
-    passes   pure functions of a batch of rows; partial results merge, so batches, threads and engines are all alike
-    body     assignments and triangularisations on the merged statistics
+passes   pure functions of a batch of rows; partial results merge, so batches, threads and engines are all alike
+body     assignments and triangularisations on the merged statistics
 """
 
 from __future__ import annotations
@@ -189,5 +189,7 @@ def statement_text(statement: Statistic | Pool | Assign | Triangularise) -> str:
         case Triangularise():
             columns = ", ".join(f"{column.variable}[{_listed(column.dense)}]" for column in statement.columns)
             sources = ", ".join(source.pool or source.owner for source in statement.sources)
-            return f"{statement.name}[{_listed(statement.batch)}] = triangularise columns ({columns}), rows of {sources}"
+            return (
+                f"{statement.name}[{_listed(statement.batch)}] = triangularise columns ({columns}), rows of {sources}"
+            )
     raise TypeError(statement)

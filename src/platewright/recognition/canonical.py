@@ -1,6 +1,6 @@
 """Bring every term of a conditional to the target's own indices, so that weights can be collected.
 
-    sum_n sum_k' [z[n]=k'] y[n] mu[k']      becomes      weight of mu[k]:  sum_n [z[n]=k] y[n]
+sum_n sum_k' [z[n]=k'] y[n] mu[k']      becomes      weight of mu[k]:  sum_n [z[n]=k] y[n]
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ def _bound(term: Term, target: Variable) -> Bound:
 def _at_own_axes(term: Term, target: Variable) -> Term:
     term = _event_names(_clear_of(term, target.axes), target)
     places = {
-        node.indices for atom in term.atoms for node in walk(atom) if isinstance(node, Reference) and node.name == target.name
+        node.indices
+        for atom in term.atoms
+        for node in walk(atom)
+        if isinstance(node, Reference) and node.name == target.name
     }
     if len(places) > 1:
         raise Coupled(multiply(*term.atoms))

@@ -1,8 +1,8 @@
 """Choose which Gaussian unknowns to eliminate together, and over which plates they fall apart into independent copies.
 
-    mu[k] with rows at mu[z[n]]                 independent over k: one small problem for each k
-    w[j] with rows sum_j x[n, j] w[j]           coupled over j: one problem with all j as columns
-    theta[school] and mu                        theta first, school by school; what is left speaks about mu
+mu[k] with rows at mu[z[n]]                 independent over k: one small problem for each k
+w[j] with rows sum_j x[n, j] w[j]           coupled over j: one problem with all j as columns
+theta[school] and mu                        theta first, school by school; what is left speaks about mu
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ def _single_places(name: str, rows: Sequence[Rows], nodes: Mapping[str, Variable
     )
 
 
-def _agree(
-    one: str, two: str, batch: tuple[str, ...], rows: Sequence[Rows], nodes: Mapping[str, Variable]
-) -> bool:
+def _agree(one: str, two: str, batch: tuple[str, ...], rows: Sequence[Rows], nodes: Mapping[str, Variable]) -> bool:
     for found in rows:
         if not {one, two} <= found.variables:
             continue

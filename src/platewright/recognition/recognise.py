@@ -133,7 +133,9 @@ def _match(
     improper = _improper(family, parameters)
     if improper:
         return Declined(family.name, f"{improper} of {family.name} would not be positive")
-    normal = filled(family.log_normaliser, {n: Argument(e, axes[: family.parameter(n).rank]) for n, e in parameters.items()}, axes)
+    normal = filled(
+        family.log_normaliser, {n: Argument(e, axes[: family.parameter(n).rank]) for n, e in parameters.items()}, axes
+    )
     return Recognised(
         target, family, transform, parameters, tuple(zip(statistics, found, strict=True)), normal, collected.rest
     )
@@ -178,5 +180,3 @@ def _improper(family: Family, parameters: dict[str, Expression]) -> str:
         if parameter.domain == POSITIVE and isinstance(value, Constant) and value.value <= 0:
             return parameter.name
     return ""
-
-

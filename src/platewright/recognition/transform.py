@@ -1,7 +1,7 @@
 """Monotone changes of variable under which a conditional may be recognised.
 
-    a standard deviation s with terms log s and s^-2 is a Gamma precision y = s^-2:     s = y^(-1/2)
-    a positive x with terms log x and (log x)^2 is a Normal y = log x:                  x = exp(y)
+a standard deviation s with terms log s and s^-2 is a Gamma precision y = s^-2:     s = y^(-1/2)
+a positive x with terms log x and (log x)^2 is a Normal y = log x:                  x = exp(y)
 """
 
 from __future__ import annotations

@@ -59,7 +59,9 @@ def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:
     return found
 
 
-def arguments(program: Program, module: Loaded, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Any, Any]:
+def arguments(
+    program: Program, module: Loaded, columns: Mapping[str, Array], sizes: Mapping[str, int]
+) -> tuple[Any, Any]:
     """Data and sizes under the names of the emitted module."""
     data = {module.names[name]: columns[name] for name in program.columns}
     size = {module.names[plate]: sizes[plate] for plate in program.plates}

@@ -50,7 +50,7 @@ class Fit:
 
     def _check_parameters(self, found: Mapping[str, Array]) -> None:
         """Parameters outside their range mean that prior and data together are improper."""
-        from platewright.derive.state import FamilyConditional
+        from platewright.elimination.state import FamilyConditional
 
         for conditional in self.plan.conditionals:
             if not isinstance(conditional, FamilyConditional):
@@ -180,5 +180,3 @@ def _missing(worst: float, name: str) -> str:
         count = int(np.floor(-worst / step)) + 1
         return f"at least {count} more observation{'s' if count > 1 else ''} needed, or a proper prior"
     return "more observations are needed, or a proper prior"
-
-

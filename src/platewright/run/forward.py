@@ -67,9 +67,7 @@ def _event_indices(node: Variable) -> list[Index]:
     return [Index(node.domain.levels, node.domain.levels)]
 
 
-def simulate(
-    graph: Graph, sizes: Mapping[str, int], inputs: Mapping[str, Array], seed: int = 0
-) -> dict[str, Array]:
+def simulate(graph: Graph, sizes: Mapping[str, int], inputs: Mapping[str, Array], seed: int = 0) -> dict[str, Array]:
     """Values of every node, drawn from the model itself."""
     generator = np.random.default_rng(seed)
     values: dict[str, Array] = dict(inputs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from platewright.algebra.expression import Expression, Index
-from platewright.derive.state import GaussianConditional
+from platewright.elimination.state import GaussianConditional
 from platewright.family import Array
 from platewright.program.statements import Column
 

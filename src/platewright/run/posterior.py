@@ -22,7 +22,7 @@ from platewright.algebra.expression import (
     rebuild,
     walk,
 )
-from platewright.derive.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
+from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.run.gaussian import Block
@@ -328,7 +328,9 @@ class Posterior:
                     total += self._family_density(conditional, point, environment)
                 case TableConditional():
                     node = self.plan.graph.nodes[conditional.variable]
-                    weights = np.array(evaluate(conditional.log_weights, environment, (*node.plates, conditional.level)))
+                    weights = np.array(
+                        evaluate(conditional.log_weights, environment, (*node.plates, conditional.level))
+                    )
                     weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
                     at = np.asarray(point[conditional.variable], dtype=int)[..., None]
                     total += float(np.take_along_axis(weights, at, axis=-1).sum())

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from platewright.algebra.build import add
 from platewright.algebra.expression import Expression, names
-from platewright.derive.eliminate import Search
-from platewright.derive.state import FamilyConditional, GaussianConditional, State
+from platewright.elimination.search import Search
+from platewright.elimination.state import FamilyConditional, GaussianConditional, State
 from platewright.graph.components import chain_components
 from platewright.graph.graph import Factor, Graph
 from platewright.graph.normaliser import log_normaliser
@@ -220,5 +220,3 @@ def _summary(program: Program, conditionals: tuple[object, ...]) -> str:
     count = len(program.passes)
     word = "statistic" if count == 1 else "statistics"
     return f"closed form: one pass over the data for {count} {word}, then {len(conditionals)} exact eliminations"
-
-

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from platewright.algebra.build import log_sum_exp, substitute, totals
 from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Expression, Index, Reference, mentions, names, walk
-from platewright.derive.state import FamilyConditional, GaussianConditional, State, TableConditional
+from platewright.elimination.state import FamilyConditional, GaussianConditional, State, TableConditional
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.operations.eliminate_gaussian import eliminate_gaussian
