@@ -44,7 +44,7 @@ class Model(language.Model):
         _check_complete(plan, columns, sizes)
         module = loaded(plan.program)
         statistics = module.statistics(*arguments(plan.program, module, columns, sizes))
-        fit = Fit(plan, statistics, columns, sizes, dataset.labels, "numpy", seed)
+        fit = Fit(plan, statistics, columns, sizes, dataset.labels, "numpy", seed, signature=signature(self))
         fit.values  # noqa: B018 - improper posteriors are refused here, not later
         seconds = {"bind": bound - start, "derive": derived - bound, "run": perf_counter() - derived}
         object.__setattr__(fit, "seconds", seconds)

@@ -91,7 +91,8 @@ class NumpyPrinter:
                 expression = rename_bound(expression, [index], set(scope))
         match expression:
             case Constant(value):
-                return Code(number(value), (), _ATOM if value >= 0 else _SUM)
+                shown = number(value).replace("inf", "np.inf")
+                return Code(shown, (), _ATOM if value >= 0 else _SUM)
             case Size(plate):
                 return Code(self.size(plate), ())
             case Index(_, plate):

@@ -34,6 +34,9 @@ def check_parents(signature: Signature, table: Table, used: Iterable[str]) -> No
 def used_plates(signature: Signature, table: Table) -> tuple[str, ...]:
     """The plates that some column of the data lives on, and the outer plates of these."""
     used = dict.fromkeys(plate for name in table.columns for plate in signature.columns[name].plates)
+    if not used:
+        # Rows to be predicted may bring nothing but the groups they are in.
+        used = dict.fromkeys(table.parents)
     for plate in tuple(used):
         outer = signature.plates[plate].within
         while outer is not None and outer not in used:

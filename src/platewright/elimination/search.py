@@ -111,7 +111,9 @@ def gaussian_move(state: State) -> State | Declined:
         return done
     kept = [found for found in rows if not set(group.variables) & found.variables]
     factors = [factor for factor in state.factors if not set(block) & factor.names]
-    factors += [*rest, *(_as_factor(found) for found in kept), *done.factors]
+    # At its best value a Gaussian block leaves its residual only; the volume belongs to the integral.
+    left = done.factors[1:] if state.maximise else done.factors
+    factors += [*rest, *(_as_factor(found) for found in kept), *left]
     named = ", ".join(group.variables)
     over = f" for each {', '.join(group.batch)}" if group.batch else ""
     return state.after(
@@ -164,6 +166,8 @@ def family_move(state: State, name: str) -> State | Declined:
         return found
     others = set(state.unknown) - {name}
     settled = not any(mentions(value, others) for value in found.parameters.values())
+    if state.maximise and not settled:
+        return Declined(f"maximise {name}", f"the mode of `{name}` depends on other unknowns")
     parameters, statements, computed = _parameters(name, found) if settled else (found.parameters, (), {})
     normaliser = _normaliser(found, parameters)
     factors = [factor for factor in state.factors if factor not in touching]
@@ -214,6 +218,8 @@ def table_move(state: State, name: str) -> State | Declined:
     """Sum out a variable with finitely many values: one log weight for each, then a log-sum-exp."""
     node = state.nodes[name]
     word = f"sum out {name}"
+    if state.maximise and len(state.unknown) > 1:
+        return Declined(word, f"the mode of `{name}` depends on other unknowns")
     if node.axes and any(_coupled(factor, name) for factor in state.touching(name)):
         return Declined(word, f"different elements of `{name}` meet in one factor")
     plate = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"

@@ -73,6 +73,8 @@ class State:
     log: tuple[str, ...] = ()
     blocks: int = 0
     """How many Gaussian blocks were named before, here or in other pieces."""
+    maximise: bool = False
+    """Put the best value in for each unknown instead of integrating over it."""
 
     @property
     def facts(self) -> Facts:

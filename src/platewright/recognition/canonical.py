@@ -5,9 +5,10 @@ sum_n sum_k' [z[n]=k'] y[n] mu[k']      becomes      weight of mu[k]:  sum_n [z[
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from platewright.algebra.build import add, equal, multiply, substitute, totals
+from platewright.algebra.build import add, equal, multiply, substitute, totals, where
 from platewright.algebra.expand import Term
 from platewright.algebra.expression import (
     ZERO,
@@ -76,7 +77,9 @@ def _bound(term: Term, target: Variable) -> Bound:
     atom = term.atoms[0]
     assert isinstance(atom, AtMost)
     below = isinstance(atom.high, Reference) and atom.high.name == target.name
-    return Bound("lower" if below else "upper", term.indices, atom.low if below else atom.high)
+    # A row whose weight is zero here (another case of `theta[z]`) sets no limit.
+    value = where(term.weight, atom.low, -math.inf) if below else where(term.weight, atom.high, math.inf)
+    return Bound("lower" if below else "upper", term.indices, value)
 
 
 def _at_own_axes(term: Term, target: Variable) -> Term:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from platewright.algebra.evaluate import evaluate
+from platewright.data.bind import bind
+from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.graph.graph import Factor
 from platewright.program.program import EVIDENCE
-from platewright.run.execute import Loaded, Statistics, check_finite, finish, loaded
+from platewright.run.changing import forgotten, updated
+from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
 from platewright.run.marginal import Marginal
 from platewright.run.posterior import Posterior
+from platewright.run.prediction import Prediction
 from platewright.run.sampled import Sampled
+from platewright.run.scoring import leave_one_out, log_predictive, prequential
 from platewright.schema import Plan
 
 DRAWS_FOR_MARGINALS = 4000
@@ -34,6 +41,7 @@ class Fit:
     backend: str = "numpy"
     seed: int = 0
     seconds: Mapping[str, float] | None = None
+    signature: Signature | None = None
 
     @cached_property
     def module(self) -> Loaded:
@@ -73,6 +81,8 @@ class Fit:
     @property
     def log_evidence(self) -> float:
         """`log p(data | model)`; up to a constant when a prior is improper."""
+        if self.plan.goal == "map":
+            raise PlatewrightError("a fit for the goal `map` has no evidence", hint='learn with goal="posterior"')
         return float(self.values[EVIDENCE])
 
     @property
@@ -94,7 +104,7 @@ class Fit:
             return Sampled(name, self._marginal_draws[name], self.labels)
         point = found.value
         if self.plan.goal == "map":
-            point = self.posterior.mode(name)
+            point = self.posterior.modes[name]
         elif found.family.mean is not None:
             point = found.mean
         return replace(found, labels=self.labels, value=point)
@@ -121,12 +131,69 @@ class Fit:
         drawn = self.posterior.draws(count, generator)
         return extend_draws(self.posterior, drawn, count, generator)
 
-    def log_joint(self, point: Mapping[str, Array]) -> float:
+    def log_joint_at(self, point: Mapping[str, Array]) -> float:
         """`log p(data, point)`: the joint density of data and unknowns, straight from the model."""
-        from platewright.algebra.evaluate import evaluate
+        return self._log_density_of(self.plan.factors, point)
 
+    def _log_density_of(self, factors: Iterable[Factor], point: Mapping[str, Array]) -> float:
         environment = self.posterior.environment.with_values(point)
-        return float(sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.factors))
+        return float(sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in factors))
+
+    @property
+    def estimate(self) -> Mapping[str, Array]:
+        """The point estimate of every unknown."""
+        if self.plan.goal == "map":
+            return self.posterior.modes
+        return {name: np.asarray(self[name].value) for name in self.posterior.unknown}
+
+    @property
+    def log_joint(self) -> float:
+        """`log p(data, estimate)`."""
+        return self.log_joint_at(self.estimate)
+
+    @property
+    def log_likelihood(self) -> float:
+        """`log p(data | estimate)`: the factors of the known variables at the estimate."""
+        known = self.plan.graph.known
+        return self._log_density_of([factor for factor in self.plan.factors if factor.owner in known], self.estimate)
+
+    # -- new rows -------------------------------------------------------------------------------------------------------
+
+    def _bound(self, new: object) -> tuple[dict[str, Array], dict[str, int]]:
+        if self.signature is None:
+            raise PlatewrightError("this fit does not know its model", hint="learn again")
+        dataset = bind(self.signature, new, labels=self.labels)
+        return columns_of(self.plan.graph, dataset), {**self.sizes, **dataset.sizes}
+
+    def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction:
+        """Posterior predictive of the variables that `new` leaves open; `new` gives the inputs of the new rows."""
+        columns, sizes = self._bound(new)
+        known = self.plan.graph.known
+        targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)
+        return Prediction(
+            self.posterior, columns, sizes, targets, self.labels, count, self.seed if seed is None else seed
+        )
+
+    def log_predictive(self, new: object) -> Array:
+        """For each complete new row its log predictive density, exact by a ratio of evidence."""
+        columns, sizes = self._bound(new)
+        return log_predictive(self, columns, sizes)
+
+    def update(self, more: object) -> Fit:
+        """The fit after more rows, exactly as if all had been there from the start."""
+        return updated(self, *self._bound(more))
+
+    def forget(self, rows: object) -> Fit:
+        """The fit without some of its rows (by number or mask), exactly as if they had never been there."""
+        return forgotten(self, rows)
+
+    def leave_one_out(self) -> Array:
+        """For each row its log predictive density given all others."""
+        return leave_one_out(self)
+
+    def prequential(self) -> Array:
+        """For each row its log predictive density given those before it; adds up to the log evidence."""
+        return prequential(self)
 
     def explain(self) -> str:
         """The derivation, step by step."""

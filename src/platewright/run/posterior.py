@@ -243,6 +243,25 @@ class Posterior:
         at = chosen.astype(int)
         return home.unit_covariance()[at[..., :, None], at[..., None, :]]
 
+    # -- modes -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def modes(self) -> Mapping[str, Array]:
+        """The joint mode, last eliminated first (for plans derived with goal `map`)."""
+        found: dict[str, Array] = {}
+        for conditional in reversed(self.plan.conditionals):
+            match conditional:
+                case GaussianConditional():
+                    block = self.block(conditional)
+                    best = block.solved(block.outer_values(found, {**self.data, **self.values}))
+                    for name in conditional.variables:
+                        found[name] = block.variable_array(name, best, self.plan.graph.nodes[name].axes)
+                case FamilyConditional() | TableConditional():
+                    marginal = self.marginal(conditional.variable)
+                    assert marginal is not None  # a plan for `map` settles every other conditional
+                    found[conditional.variable] = np.asarray(marginal.mode)
+        return found
+
     # -- draws ---------------------------------------------------------------------------------------------------------
 
     def draws(self, count: int, generator: np.random.Generator) -> dict[str, Array]:

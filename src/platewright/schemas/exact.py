@@ -87,7 +87,7 @@ def plan_exact(graph: Graph, goal: Goal) -> Plan | Declined:
     for piece in pieces:
         extra = tuple(factor for factor in minus if factor.names & set(piece.unknown))
         search = Search()
-        start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks)
+        start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks, maximise=goal == "map")
         done = search.solve(start)
         if done is None:
             return Declined(NAME, _stuck(search, start))

@@ -1,0 +1,102 @@
+"""Learn from more rows, or forget some, without touching the others again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from platewright.algebra.expression import names
+from platewright.errors import DataError
+from platewright.family import Array
+from platewright.operation import Declined
+from platewright.program.program import Program, expressions_of
+from platewright.run.execute import Loaded, arguments
+from platewright.run.monoid import without
+
+if TYPE_CHECKING:
+    from platewright.run.fit import Fit
+
+
+def row_plate(program: Program, columns: Mapping[str, Array]) -> str:
+    """The one plate that the rows of all data are on."""
+    found = {axes[0].plate for name, axes in program.columns.items() if axes and name in columns}
+    if len(found) != 1:
+        raise DataError(
+            f"the data lie on several plates ({', '.join(sorted(found))}), so rows cannot be added or taken away",
+            hint="learn again from all data",
+        )
+    return found.pop()
+
+
+def needs_rows(program: Program) -> bool:
+    """Whether the work after the pass still reads data (unknowns that live on the rows themselves)."""
+    used: set[str] = set()
+    for statement in program.body:
+        for expression in expressions_of(statement):
+            used |= names(expression)
+    return bool(used & set(program.columns))
+
+
+def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Fit:
+    """The fit after more rows."""
+    program, module = fit.plan.program, fit.module
+    row = row_plate(program, columns)
+    both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
+    joined = {name: _joined(program, name, fit.columns, columns, row) for name in program.columns}
+    if needs_rows(program):
+        found = module.statistics(*arguments(program, module, joined, both))
+    else:
+        more = module.statistics(*arguments(program, module, {**fit.columns, **columns}, {**fit.sizes, row: sizes[row]}))
+        found = module.merged(fit.statistics, more)
+    return replace(fit, statistics=found, columns=joined, sizes=both)
+
+
+def _joined(
+    program: Program, name: str, old: Mapping[str, Array], new: Mapping[str, Array], row: str
+) -> Array:
+    axes = [axis.plate for axis in program.columns[name]]
+    if row not in axes or name not in new:
+        return old[name]
+    return np.concatenate([old[name], new[name]], axis=axes.index(row))
+
+
+def forgotten(fit: Fit, rows: object) -> Fit:
+    """The fit without some of its rows, given by number or by mask."""
+    program, module = fit.plan.program, fit.module
+    row = row_plate(program, fit.columns)
+    count = fit.sizes[row]
+    gone = np.asarray(rows)
+    if gone.dtype == bool:
+        if gone.shape != (count,):
+            raise DataError(f"a mask of shape {gone.shape}", expected=f"one entry for each of the {count} rows")
+        gone = np.flatnonzero(gone)
+    gone = np.unique(np.where(gone < 0, gone + count, gone).astype(int))
+    if gone.size and (gone[0] < 0 or gone[-1] >= count):
+        raise DataError(f"row {int(gone[-1])} is to be forgotten", expected=f"rows 0 to {count - 1}")
+    keep = np.setdiff1d(np.arange(count), gone)
+    kept = chosen_rows(program, fit.columns, row, keep)
+    sizes = {**fit.sizes, row: len(keep)}
+    if not needs_rows(program):
+        left = _subtracted(fit, module, program, row, gone)
+        if not isinstance(left, Declined):
+            return replace(fit, statistics=left, columns=kept, sizes=sizes)
+    found = module.statistics(*arguments(program, module, kept, sizes))
+    return replace(fit, statistics=found, columns=kept, sizes=sizes)
+
+
+def _subtracted(fit: Fit, module: Loaded, program: Program, row: str, gone: Array) -> Any:
+    part = chosen_rows(program, fit.columns, row, gone)
+    less = module.statistics(*arguments(program, module, part, {**fit.sizes, row: len(gone)}))
+    return without(program, fit.statistics, less, {s.name: key for s, key in zip(program.passes, less, strict=True)})
+
+
+def chosen_rows(program: Program, columns: Mapping[str, Array], row: str, rows: Array) -> dict[str, Array]:
+    """Data at some rows only."""
+    found = {}
+    for name, values in columns.items():
+        axes = [axis.plate for axis in program.columns.get(name, ())]
+        found[name] = np.take(values, rows, axis=axes.index(row)) if row in axes else values
+    return found

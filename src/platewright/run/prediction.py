@@ -1,0 +1,221 @@
+"""Posterior predictive: what new rows will look like, given what was learned.
+
+Closed form where the predicted mean is linear in the unknowns (Student t for regression, exact probabilities for
+tables); otherwise exact independent draws. Densities of given values come from ratios of evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from platewright.algebra.build import exp, substitute
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Expression, Index, Lag, Multiply, Reference, mentions, walk
+from platewright.elimination.state import GaussianConditional
+from platewright.errors import PlatewrightError, UnknownName
+from platewright.families import FAMILY_BY_NAME
+from platewright.family import Array
+from platewright.graph.graph import topological
+from platewright.language.variable import Variable
+from platewright.operation import Step
+from platewright.operations.remove_deterministic import remove_deterministic
+from platewright.recognition.linear import Linear, NotLinear, linear
+from platewright.run.forward import DRAW, draw_node
+from platewright.run.linear_forms import form_mean, form_variance, form_weights
+from platewright.run.marginal import Marginal
+from platewright.run.posterior import Posterior, lift
+from platewright.run.sampled import Sampled
+
+_MEANS = {"Normal": "mean", "Bernoulli": "p", "Poisson": "rate", "StudentT": "mean", "Laplace": "mean"}
+"""Families whose mean is one of their parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction(Mapping[str, "Marginal | Sampled"]):
+    """Predicted variables by name."""
+
+    posterior: Posterior
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    targets: tuple[str, ...]
+    labels: Mapping[str, tuple[object, ...]]
+    count: int = 4000
+    seed: int = 0
+
+    def __getitem__(self, name: str) -> Marginal | Sampled:
+        if name not in self.targets:
+            raise UnknownName(name, self.targets, where="prediction")
+        closed = self._closed(name)
+        if closed is not None:
+            return closed
+        return Sampled(name, self.draws[name], self.labels)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.targets)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Variable]:
+        """The nodes with all functions written out."""
+        graph = self.posterior.plan.graph
+        step = remove_deterministic(graph)
+        return step.after.nodes if isinstance(step, Step) else graph.nodes
+
+    @cached_property
+    def _environment(self) -> Environment:
+        values = {**self.posterior.data, **self.posterior.values, **self.columns}
+        return Environment(values, self.sizes)
+
+    # -- closed forms --------------------------------------------------------------------------------------------------
+
+    def _closed(self, name: str) -> Marginal | None:
+        node = self._nodes[name]
+        if any(isinstance(part, Lag) for part in walk(node.log_density)) or node.family is None:
+            return None
+        if any(mentions(node.log_density, {other}) for other in self.targets if other != name):
+            return None
+        if node.family.name == "Categorical":
+            return self._table(node)
+        if node.family.name == "Bernoulli":
+            mean = self._linear_mean(node, dict(node.parameters)["p"])
+            return None if mean is None else Marginal(name, node.family, {"p": mean}, axes=node.axes, labels=self.labels)
+        if node.family.name == "Normal":
+            return self._normal(node)
+        return None
+
+    def _linear_mean(self, node: Variable, expression: Expression, axes: tuple[Index, ...] | None = None) -> Array | None:
+        """The posterior mean of an expression that is linear in the unknowns and has closed marginals."""
+        try:
+            form = linear(expression, self.posterior.unknown)
+        except NotLinear:
+            return None
+        means = {}
+        for part in form.parts:
+            found = self.posterior.marginal(part.variable)
+            if found is None or found.family.mean is None:
+                return None
+            means[part.variable] = found.mean
+        return form_mean(form, means, self._environment, node.plates if axes is None else axes)
+
+    def _table(self, node: Variable) -> Marginal | None:
+        level = Index(str(node.domain.levels), str(node.domain.levels))
+        probabilities = exp(dict(node.parameters)["log_probabilities"])
+        mean = self._linear_mean(node, probabilities, (*node.plates, level))
+        if mean is None:
+            return None
+        with np.errstate(divide="ignore"):
+            parameters = {"log_probabilities": np.log(mean)}
+        return Marginal(node.name, FAMILY_BY_NAME["Categorical"], parameters, axes=node.axes, labels=self.labels)
+
+    def _normal(self, node: Variable) -> Marginal | None:
+        parameters = dict(node.parameters)
+        try:
+            form = linear(parameters["mean"], self.posterior.unknown)
+        except NotLinear:
+            return None
+        owners = [self.posterior.conditional(part.variable) for part in form.parts]
+        if not all(isinstance(owner, GaussianConditional) and owner.matrix is None for owner in owners):
+            return None
+        scale = self._scale(parameters["precision"], form, node.plates)
+        if scale is None:
+            return None
+        kind, known_weight, shape, rate = scale
+        mean = self._linear_mean(node, parameters["mean"])
+        if mean is None:
+            return None
+        variance = 1.0 / known_weight
+        if form.parts:
+            weights = form_weights(form, self.posterior, self._environment, node.plates)
+            variance = variance + form_variance(weights, self.posterior, len(node.plates))
+        if kind == "number":
+            normal = {"mean": mean, "precision": 1.0 / variance}
+            return Marginal(node.name, FAMILY_BY_NAME["Normal"], normal, axes=node.axes, labels=self.labels)
+        student = {"degrees": 2 * shape, "mean": mean, "precision": shape / (rate * variance)}
+        student = {key: np.broadcast_to(value, np.shape(mean)) for key, value in student.items()}
+        return Marginal(node.name, FAMILY_BY_NAME["StudentT"], student, axes=node.axes, labels=self.labels)
+
+    def _scale(
+        self, precision: Expression, form: Linear, axes: tuple[Index, ...]
+    ) -> tuple[str, Array, Array, Array] | None:
+        """The precision of new rows as known weight times the scale of the unknowns in their mean."""
+        unknown = set(self.posterior.unknown)
+        factors = precision.factors if isinstance(precision, Multiply) else (precision,)
+        known = [factor for factor in factors if not mentions(factor, unknown)]
+        other = [factor for factor in factors if mentions(factor, unknown)]
+        weight = np.ones(())
+        for factor in known:
+            weight = weight * np.array(evaluate(factor, self._environment, axes))
+        none = np.zeros(())
+        if not other:
+            scales = [self.posterior.conditional(part.variable) for part in form.parts]
+            fixed = all(isinstance(c, GaussianConditional) and not mentions(c.scale, unknown) for c in scales)
+            return ("number", weight, none, none) if fixed else None
+        return self._gamma_scale(other, form, weight, axes)
+
+    def _gamma_scale(
+        self, other: list[Expression], form: Linear, weight: Array, axes: tuple[Index, ...]
+    ) -> tuple[str, Array, Array, Array] | None:
+        if len(other) != 1:
+            return None
+        places = [n for n in walk(other[0]) if isinstance(n, Reference) and n.name in self.posterior.unknown]
+        if len(places) != 1:
+            return None
+        from platewright.elimination.state import FamilyConditional
+
+        owner = self.posterior.conditional(places[0].name)
+        if not isinstance(owner, FamilyConditional) or owner.recognised.family.name != "Gamma":
+            return None
+        if substitute(other[0], {places[0]: owner.recognised.transform.backward}) != Reference("y"):
+            return None
+        for part in form.parts:
+            block = self.posterior.conditional(part.variable)
+            assert isinstance(block, GaussianConditional)
+            if _names_in(block.scale) & self.posterior.unknown != {places[0].name}:
+                return None
+        marginal = self.posterior.marginal(places[0].name)
+        if marginal is None:
+            return None
+        environment = self._environment
+        shape = evaluate(
+            Reference("shape", places[0].indices), environment.with_values({"shape": marginal.parameters["shape"]}), axes
+        )
+        rate = evaluate(
+            Reference("rate", places[0].indices), environment.with_values({"rate": marginal.parameters["rate"]}), axes
+        )
+        return "gamma", weight, np.array(shape), np.array(rate)
+
+    # -- draws ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def draws(self) -> dict[str, Array]:
+        """Draws of the predicted variables: parameters from the posterior, then rows from the model."""
+        generator = np.random.default_rng(self.seed)
+        drawn = self.posterior.draws(self.count, generator)
+        graph = self.posterior.plan.graph
+        sizes = {**self.sizes, "draw": self.count}
+        found = dict(drawn)
+        for name in topological(graph):
+            node = graph.nodes[name]
+            if name in found or name in self.columns or any(axis.plate not in sizes for axis in node.axes):
+                continue
+            environment = Environment({**self._environment.values, **found}, sizes)
+            if node.definition is not None:
+                lifted = lift(node.definition, frozenset(found), DRAW)
+                found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
+            elif name in self.targets:
+                if any(isinstance(part, Lag) for part in walk(node.log_density)):
+                    raise PlatewrightError(f"`{name}` depends on its own past: predicting it needs the past rows")
+                found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
+        return {name: found[name] for name in self.targets}
+
+
+def _names_in(expression: Expression) -> frozenset[str]:
+    from platewright.algebra.expression import names
+
+    return names(expression)

@@ -1,0 +1,71 @@
+"""Predictive scores from the evidence alone: leave-one-out and prequential, exact and without refitting by hand.
+
+    log p(row | all other rows) = log evidence(all) - log evidence(all but the row)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from platewright.family import Array
+from platewright.program.program import EVIDENCE
+from platewright.run.changing import chosen_rows, forgotten, row_plate
+from platewright.run.execute import arguments, finish
+from platewright.run.progress import progress
+
+if TYPE_CHECKING:
+    from platewright.run.fit import Fit
+
+
+def leave_one_out(fit: Fit) -> Array:
+    """For each row its log predictive density given all others."""
+    row = row_plate(fit.plan.program, fit.columns)
+    whole = fit.log_evidence
+    scores = np.empty(fit.sizes[row])
+    for number in progress(range(fit.sizes[row]), "leave-one-out"):
+        scores[number] = whole - forgotten(fit, [number]).log_evidence
+    return scores
+
+
+def prequential(fit: Fit) -> Array:
+    """For each row its log predictive density given the rows before it; the scores add up to the log evidence."""
+    program, module = fit.plan.program, fit.module
+    row = row_plate(program, fit.columns)
+    count = fit.sizes[row]
+    scores = np.empty(count)
+    before = _evidence(fit, np.arange(0))
+    found = None
+    for number in progress(range(count), "prequential"):
+        part = chosen_rows(program, fit.columns, row, np.array([number]))
+        one = module.statistics(*arguments(program, module, part, {**fit.sizes, row: 1}))
+        found = one if found is None else module.merged(found, one)
+        sizes = {**fit.sizes, row: number + 1}
+        data = chosen_rows(program, fit.columns, row, np.arange(number + 1))
+        after = float(finish(program, module, found, data, sizes)[EVIDENCE])
+        scores[number] = after - before
+        before = after
+    return scores
+
+
+def _evidence(fit: Fit, rows: Array) -> float:
+    program, module = fit.plan.program, fit.module
+    row = row_plate(program, fit.columns)
+    data = chosen_rows(program, fit.columns, row, rows)
+    sizes = {**fit.sizes, row: len(rows)}
+    found = module.statistics(*arguments(program, module, data, sizes))
+    return float(finish(program, module, found, data, sizes)[EVIDENCE])
+
+
+def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
+    """For each new row its log predictive density given what was learned, rows taken one at a time."""
+    from platewright.run.changing import updated
+
+    row = row_plate(fit.plan.program, columns)
+    whole = fit.log_evidence
+    scores = np.empty(sizes[row])
+    for number in progress(range(sizes[row]), "log predictive"):
+        one = chosen_rows(fit.plan.program, columns, row, np.array([number]))
+        scores[number] = updated(fit, one, {**sizes, row: 1}).log_evidence - whole
+    return scores
