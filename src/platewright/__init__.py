@@ -53,6 +53,7 @@ from platewright.language.functions import (
     where,
 )
 from platewright.pipeline import Model
+from platewright.run.comparing import compare
 
 __version__ = "0.1.0"
 
@@ -91,6 +92,7 @@ __all__ = [
     "Wishart",
     "absolute",
     "array",
+    "compare",
     "cos",
     "dot",
     "equal",

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from platewright.backends.emit import emit
 from platewright.data.bind import bind
 from platewright.data.signature import ColumnSpec, PlateSpec, Signature
+from platewright.data.stream import batches
 from platewright.derive.explain import explain
 from platewright.derive.planner import choose_plan
 from platewright.errors import MissingColumn, ModelError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.language import model as language
-from platewright.run.execute import arguments, columns_of, loaded
+from platewright.run.changing import needs_rows, row_plate
+from platewright.run.execute import choose_runner, columns_of, most_rows
 from platewright.run.fit import Fit
+from platewright.run.simulating import small_data
+from platewright.run.verifying import Verification, verify_fit
 from platewright.schema import Goal, Plan
 
 GOALS = ("posterior", "map", "evidence")
+ROWS_IN_A_BATCH = 131_072
 
 
 class Model(language.Model):
@@ -33,22 +39,64 @@ class Model(language.Model):
     def learn(
         self, data: object, goal: Goal = "posterior", by: str = "auto", backend: str = "auto", seed: int = 0
     ) -> Fit:
-        """Bind the data, derive the algorithm, run it."""
+        """Bind the data, derive the algorithm, run it.
+
+        `data` is a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a CSV or Parquet
+        file, which is read in batches. What is in the data is known, the rest unknown.
+        """
+        if isinstance(data, (str, Path)):
+            return self._learn_from_file(data, goal, by, backend, seed)
+        return self._learn_whole(data, goal, by, backend, seed)
+
+    def _learn_whole(self, data: object, goal: Goal, by: str, backend: str, seed: int) -> Fit:
+        """All data in memory at once."""
         start = perf_counter()
-        dataset = bind(signature(self), data)
+        wanted = signature(self)
+        dataset = bind(wanted, data)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by).plan
         derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
         sizes = {**plan.program.sizes, **dataset.sizes}
-        _check_complete(plan, columns, sizes)
-        module = loaded(plan.program)
-        statistics = module.statistics(*arguments(plan.program, module, columns, sizes))
-        fit = Fit(plan, statistics, columns, sizes, dataset.labels, "numpy", seed, signature=signature(self))
-        fit.values  # noqa: B018 - improper posteriors are refused here, not later
-        seconds = {"bind": bound - start, "derive": derived - bound, "run": perf_counter() - derived}
-        object.__setattr__(fit, "seconds", seconds)
-        return fit
+        check_complete(plan, columns, sizes)
+        runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
+        found = runner.statistics(columns, sizes)
+        fit = Fit(plan, found, columns, sizes, dataset.labels, runner.backend, seed, signature=wanted)
+        return _finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
+
+    def _learn_from_file(self, path: str | Path, goal: Goal, by: str, backend: str, seed: int) -> Fit:
+        """One pass over a file, batch by batch: memory stays flat."""
+        start = perf_counter()
+        wanted = signature(self)
+        plan: Plan | None = None
+        for batch in batches(wanted, path, rows=ROWS_IN_A_BATCH):
+            if plan is None:
+                plan = self.derive(batch.known - _inputs(self), goal, by).plan
+                derived = perf_counter()
+                if needs_rows(plan.program):
+                    return self._learn_whole(path, goal, by, backend, seed)
+                runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH)
+                total: dict[str, int] = {}
+                found = None
+            columns = columns_of(plan.graph, batch)
+            sizes = {**plan.program.sizes, **batch.sizes}
+            check_complete(plan, columns, sizes)
+            part = runner.statistics(columns, sizes)
+            found = part if found is None else runner.module.merged(found, part)
+            row = row_plate(plan.program, columns)
+            total = {**sizes, row: total.get(row, 0) + sizes[row]}
+            labels = batch.labels
+        assert plan is not None and found is not None
+        fit = Fit(plan, found, {}, total, labels, runner.backend, seed, signature=wanted)
+        return _finished(fit, {"derive": derived - start}, derived)
+
+
+def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
+    """Compute at once, so that an improper posterior is refused here and not at first use."""
+    fit.values  # noqa: B018
+    # A copy would compute again; the times are the last thing to be known about the fit.
+    object.__setattr__(fit, "seconds", {**seconds, "run": perf_counter() - since})
+    return fit
 
 
 class DerivedPlan:
@@ -76,6 +124,14 @@ class DerivedPlan:
         """One line: the algorithm chosen."""
         return f"{self.plan.schema}: {self.plan.summary}"
 
+    def verify(self, seed: int = 0) -> Verification:
+        """Run the laws of exact learning on small simulated data."""
+        values, sizes = small_data(self.plan.graph, seed)
+        columns = {name: values[name] for name in self.plan.program.columns}
+        runner = choose_runner(self.plan.program, "numpy", 0)
+        found = runner.statistics(columns, sizes)
+        return verify_fit(Fit(self.plan, found, columns, sizes, {}, "numpy", seed), seed)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plan, name)
 
@@ -102,7 +158,8 @@ def signature(model: language.Model) -> Signature:
     return Signature(plates, columns)
 
 
-def _check_complete(plan: Plan, columns: dict[str, Any], sizes: dict[str, int]) -> None:
+def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Everything the program reads must be there."""
     for name in plan.program.columns:
         if name not in columns:
             shown = name.split("@")[0]

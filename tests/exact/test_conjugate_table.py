@@ -10,6 +10,7 @@ from scipy import special, stats
 
 import platewright as pw
 from exact.conjugate_rows import ROWS, Array, Row, gamma_term, log_det
+from laws.identity import check_identity
 
 LEVELS = [0.02, 0.25, 0.5, 0.9]
 BY_NAME = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -32,14 +33,6 @@ def written(row: Row, groups: int = 0) -> Any:
     m.z = pw.Input(plates=n, levels=group)
     m.x = row.observe(m, lambda parameter: parameter[m.z], n)
     return m
-
-
-def check_identity(fit: Any) -> None:
-    """log joint - log posterior = log evidence, at any point."""
-    drawn = fit.draws(2, seed=3)
-    for k in range(2):
-        point = {name: drawn[name][k] for name in fit.posterior.unknown}
-        close(fit.log_joint(point) - fit.posterior.log_density(point), fit.log_evidence)
 
 
 def check_marginal(found: Any, wanted: Any) -> None:

@@ -71,7 +71,8 @@ def expressions_of(statement: Statistic | Pool | Assign | Triangularise) -> list
         case Triangularise():
             found = []
             for source in statement.sources:
-                found += [source.weight, *(feature.expression for feature in source.features)]
+                if source.pool is None:  # pooled rows were evaluated by their pool
+                    found += [source.weight, *(feature.expression for feature in source.features)]
                 found += [position for entry in source.entries for position in entry.positions]
             return found
     raise TypeError(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from platewright.run.fit import Fit
 
 
-def row_plate(program: Program, columns: Mapping[str, Array]) -> str:
+def row_plate(program: Program, columns: Collection[str]) -> str:
     """The one plate that the rows of all data are on."""
     found = {axes[0].plate for name, axes in program.columns.items() if axes and name in columns}
     if len(found) != 1:
@@ -45,18 +45,20 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
     program, module = fit.plan.program, fit.module
     row = row_plate(program, columns)
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
-    joined = {name: _joined(program, name, fit.columns, columns, row) for name in program.columns}
+    if not fit.columns and needs_rows(program):
+        raise DataError("the rows were read from a file and not kept", hint="learn again from all data")
+    joined = {} if not fit.columns else {name: _joined(program, name, fit.columns, columns, row) for name in program.columns}
     if needs_rows(program):
         found = module.statistics(*arguments(program, module, joined, both))
     else:
-        more = module.statistics(*arguments(program, module, {**fit.columns, **columns}, {**fit.sizes, row: sizes[row]}))
+        more = module.statistics(
+            *arguments(program, module, {**fit.columns, **columns}, {**fit.sizes, row: sizes[row]})
+        )
         found = module.merged(fit.statistics, more)
     return replace(fit, statistics=found, columns=joined, sizes=both)
 
 
-def _joined(
-    program: Program, name: str, old: Mapping[str, Array], new: Mapping[str, Array], row: str
-) -> Array:
+def _joined(program: Program, name: str, old: Mapping[str, Array], new: Mapping[str, Array], row: str) -> Array:
     axes = [axis.plate for axis in program.columns[name]]
     if row not in axes or name not in new:
         return old[name]
@@ -66,8 +68,10 @@ def _joined(
 def forgotten(fit: Fit, rows: object) -> Fit:
     """The fit without some of its rows, given by number or by mask."""
     program, module = fit.plan.program, fit.module
-    row = row_plate(program, fit.columns)
+    row = row_plate(program, program.columns)
     count = fit.sizes[row]
+    if not fit.columns:
+        raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to forget rows")
     gone = np.asarray(rows)
     if gone.dtype == bool:
         if gone.shape != (count,):

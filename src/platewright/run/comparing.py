@@ -88,10 +88,14 @@ def _check_same_data(fits: Sequence[Fit]) -> None:
     for fit in fits[1:]:
         if first.plan.graph.known != fit.plan.graph.known:
             differing = ", ".join(sorted(first.plan.graph.known ^ fit.plan.graph.known))
-            raise PlatewrightError(f"the models do not explain the same data: {differing}", expected="the same known variables")
+            raise PlatewrightError(
+                f"the models do not explain the same data: {differing}", expected="the same known variables"
+            )
         for name in first.plan.graph.known:
             one, two = first.columns.get(name), fit.columns.get(name)
             if one is None or two is None:
                 continue
             if one is not two and not np.array_equal(one, two):
-                raise PlatewrightError(f"the models were fitted to different values of `{name}`", expected="the same data")
+                raise PlatewrightError(
+                    f"the models were fitted to different values of `{name}`", expected="the same data"
+                )

@@ -17,7 +17,7 @@ from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.program.program import EVIDENCE
-from platewright.run.changing import forgotten, updated
+from platewright.run.changing import forgotten, row_plate, updated
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
 from platewright.run.marginal import Marginal
 from platewright.run.posterior import Posterior
@@ -165,9 +165,14 @@ class Fit:
         dataset = bind(self.signature, new, labels=self.labels)
         return columns_of(self.plan.graph, dataset), {**self.sizes, **dataset.sizes}
 
+    def _rows(self, count: int) -> tuple[dict[str, Array], dict[str, int]]:
+        """New rows without inputs: their number says all."""
+        plate = row_plate(self.plan.program, self.plan.program.columns)
+        return {}, {**self.sizes, plate: count}
+
     def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction:
-        """Posterior predictive of the variables that `new` leaves open; `new` gives the inputs of the new rows."""
-        columns, sizes = self._bound(new)
+        """Posterior predictive of the variables that `new` leaves open; `new` gives the inputs of the new rows, or their number."""
+        columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new)
         known = self.plan.graph.known
         targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)
         return Prediction(

@@ -62,14 +62,18 @@ def form_variance(weights: Mapping[str, Array], posterior: Posterior, leading: i
         for name in conditional.variables:
             size = tuple(posterior.sizes[axis.plate] for axis in nodes[name].axes)
             full[name] = waiting.pop(name, np.zeros((*shape, *size))).reshape(-1, *size)
-        rows = np.stack([block.stacked_array({n: a[k] for n, a in full.items()})[..., 0] for k in range(len(full[mine[0]]))])
+        rows = np.stack(
+            [block.stacked_array({n: a[k] for n, a in full.items()})[..., 0] for k in range(len(full[mine[0]]))]
+        )
         noise = np.linalg.solve(np.swapaxes(block.root, -1, -2), rows[..., None])[..., 0]
         total = total + (noise**2).sum(axis=tuple(range(1, noise.ndim))).reshape(shape)
         _pass_on(waiting, block, noise, posterior, shape)
     return total
 
 
-def _pass_on(waiting: dict[str, Array], block: object, noise: Array, posterior: Posterior, shape: tuple[int, ...]) -> None:
+def _pass_on(
+    waiting: dict[str, Array], block: object, noise: Array, posterior: Posterior, shape: tuple[int, ...]
+) -> None:
     """Weights on the outer columns: minus cross' R^-T g, added to what these unknowns carry already."""
     from platewright.run.gaussian import Block
 

@@ -84,12 +84,16 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return self._table(node)
         if node.family.name == "Bernoulli":
             mean = self._linear_mean(node, dict(node.parameters)["p"])
-            return None if mean is None else Marginal(name, node.family, {"p": mean}, axes=node.axes, labels=self.labels)
+            return (
+                None if mean is None else Marginal(name, node.family, {"p": mean}, axes=node.axes, labels=self.labels)
+            )
         if node.family.name == "Normal":
             return self._normal(node)
         return None
 
-    def _linear_mean(self, node: Variable, expression: Expression, axes: tuple[Index, ...] | None = None) -> Array | None:
+    def _linear_mean(
+        self, node: Variable, expression: Expression, axes: tuple[Index, ...] | None = None
+    ) -> Array | None:
         """The posterior mean of an expression that is linear in the unknowns and has closed marginals."""
         try:
             form = linear(expression, self.posterior.unknown)
@@ -183,7 +187,9 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return None
         environment = self._environment
         shape = evaluate(
-            Reference("shape", places[0].indices), environment.with_values({"shape": marginal.parameters["shape"]}), axes
+            Reference("shape", places[0].indices),
+            environment.with_values({"shape": marginal.parameters["shape"]}),
+            axes,
         )
         rate = evaluate(
             Reference("rate", places[0].indices), environment.with_values({"rate": marginal.parameters["rate"]}), axes

@@ -1,6 +1,6 @@
 """Predictive scores from the evidence alone: leave-one-out and prequential, exact and without refitting by hand.
 
-    log p(row | all other rows) = log evidence(all) - log evidence(all but the row)
+log p(row | all other rows) = log evidence(all) - log evidence(all but the row)
 """
 
 from __future__ import annotations

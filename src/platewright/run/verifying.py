@@ -1,8 +1,8 @@
 """Let a plan prove itself on small simulated data: the laws that any exact plan must obey.
 
-    log p(data, point) - log p(point | data) = log evidence         at any point (Bayes' theorem)
-    sum of prequential scores = log evidence                        (chain rule)
-    statistics of two halves, merged = statistics of all            (monoid)
+log p(data, point) - log p(point | data) = log evidence         at any point (Bayes' theorem)
+sum of prequential scores = log evidence                        (chain rule)
+statistics of two halves, merged = statistics of all            (monoid)
 """
 
 from __future__ import annotations

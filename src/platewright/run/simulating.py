@@ -1,0 +1,99 @@
+"""Small made-up data for a model, so that its plan can be checked before any real data are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Lag, Reference, walk
+from platewright.family import Array
+from platewright.graph.graph import Graph, topological
+from platewright.language.plate import beginning, membership
+from platewright.language.variable import Variable
+from platewright.run.forward import draw_node
+
+ROWS = 6
+OTHERS = 2
+
+
+def small_sizes(graph: Graph) -> dict[str, int]:
+    """Sizes for all plates: fixed ones as they are, rows a few, others two."""
+    rows = {node.axes[0].plate for name, node in graph.nodes.items() if node.axes and graph.is_known(name)}
+    sizes: dict[str, int] = {}
+    for name, plate in graph.plates.items():
+        root = name
+        while (like := graph.plates[root].like) is not None:
+            root = like
+        fixed = graph.plates[root].size
+        sizes[name] = fixed if fixed is not None else (ROWS if name in rows and plate.like is None else OTHERS)
+    for name, node in graph.nodes.items():
+        if node.domain.kind == "integer" and node.domain.is_finite:
+            sizes[f"{name}.levels"] = int(node.domain.upper) + 1
+    return sizes
+
+
+def small_data(graph: Graph, seed: int = 0) -> tuple[dict[str, Array], dict[str, int]]:
+    """Values for every node of a small instance of the model, drawn from the model where it has a distribution."""
+    generator = np.random.default_rng(seed)
+    sizes = small_sizes(graph)
+    values = _structure(graph, sizes, generator)
+    for name in topological(graph):
+        node = graph.nodes[name]
+        if name in values:
+            continue
+        values[name] = _value(node, values, sizes, generator)
+    return values, sizes
+
+
+def _structure(graph: Graph, sizes: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
+    """Which outer element each row is in, and where sequences begin."""
+    found: dict[str, Array] = {}
+    for name, plate in graph.plates.items():
+        codes = None
+        if plate.within is not None:
+            outer = sizes[plate.within]
+            codes = np.sort(np.concatenate([np.arange(outer), generator.integers(0, outer, sizes[name])])[: sizes[name]])
+            found[membership(name, plate.within)] = codes
+        if plate.ordered:
+            first = np.zeros(sizes[name], dtype=np.int64)
+            first[:1] = 1
+            if codes is not None:
+                first[1:] = codes[1:] != codes[:-1]
+            found[beginning(name)] = first
+    return {name: values for name, values in found.items() if name in graph.nodes}
+
+
+def _value(
+    node: Variable, values: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
+) -> Array:
+    shape = tuple(sizes[axis.plate] for axis in node.axes)
+    if node.definition is not None:
+        return np.array(evaluate(node.definition, Environment(values, sizes), node.axes))
+    if node.kind != "random":
+        if node.domain.kind == "levels":
+            return generator.integers(0, sizes[str(node.domain.levels)], shape)
+        return generator.uniform(0.5, 2.0, shape)  # positive, so that it can be a scale or an exposure
+    if node.family is not None and not node.family.proper:
+        return generator.uniform(0.5, 2.0, shape)
+    if _refers_to_its_past(node):
+        return _sequence(node, values, sizes, generator)
+    return draw_node(node, Environment(values, sizes), frozenset(), generator)
+
+
+def _refers_to_its_past(node: Variable) -> bool:
+    return any(isinstance(part, Reference) and part.name == node.name and part.indices != node.axes and
+               any(isinstance(index, Lag) for index in part.indices) for part in walk(node.log_density))
+
+
+def _sequence(
+    node: Variable, values: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
+) -> Array:
+    """A node that depends on its own past: any values of the right kind will do for a check."""
+    shape = tuple(sizes[axis.plate] for axis in node.axes)
+    if node.domain.kind == "levels":
+        return generator.integers(0, sizes[str(node.domain.levels)], shape)
+    if node.domain.is_discrete:
+        return generator.integers(0, 2, shape)
+    return generator.uniform(0.5, 1.5, shape)
