@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.expression import (
     Add,
@@ -34,6 +33,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
 )
+from platewright.algebra.lazy import special
 
 Array = np.ndarray
 
@@ -76,17 +76,17 @@ _FUNCTIONS = {
     "log1p": np.log1p,
     "expm1": np.expm1,
     "absolute": np.abs,
-    "lgamma": special.gammaln,
-    "digamma": special.digamma,
+    "lgamma": lambda x: special.gammaln(x),
+    "digamma": lambda x: special.digamma(x),
     "trigamma": lambda x: special.polygamma(1, x),
-    "logistic": special.expit,
-    "log_logistic": special.log_expit,
+    "logistic": lambda x: special.expit(x),
+    "log_logistic": lambda x: special.log_expit(x),
     "cos": np.cos,
     "sin": np.sin,
     "tanh": np.tanh,
     "log_bessel0": log_bessel0,
-    "normal_cdf": special.ndtr,
-    "log_normal_cdf": special.log_ndtr,
+    "normal_cdf": lambda x: special.ndtr(x),
+    "log_normal_cdf": lambda x: special.log_ndtr(x),
     "multivariate_lgamma": multivariate_lgamma,
     "arctan2": np.arctan2,
     "less": lambda a, b: np.asarray(a < b, dtype=float),

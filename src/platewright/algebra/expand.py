@@ -126,7 +126,7 @@ class _Expander:
             term = _apart(term, {index})
         return Term((index, *term.indices), term.weight, term.atoms)
 
-    # -- cases -------------------------------------------------------------------------------------------------
+    # -- cases ---
 
     def inner_where(self, expression: Expression) -> Where | None:
         """A choice inside a function or product that holds a target."""
@@ -159,7 +159,7 @@ class _Expander:
         index = fresh(Index(plate, plate), all_indices(expression) | all_indices(part))
         return total(multiply(equal(part, index), substitute(expression, {part: index})), index)
 
-    # -- rules -------------------------------------------------------------------------------------------------
+    # -- rules ---
 
     def product(self, groups: list[list[Term]], whole: Expression) -> list[Term]:
         result = [Term((), ONE, ())]

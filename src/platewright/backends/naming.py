@@ -1,4 +1,4 @@
-"""Names in emitted code, made by us: letters, digits and underscores, never a keyword or a name that means something."""
+"""Names in emitted code, made by us: letters, digits and underscores, and never a word that means something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print a program as a standalone NumPy module: `statistics(data, size)`, `merged(left, right)`, `finish(...)`, `learn(...)`.
+"""Print a program as a standalone NumPy module: `statistics`, `merged`, `finish` and `learn`.
 
 The emitted file needs NumPy and SciPy only; what it shares with other emitted files it carries along.
 """
@@ -43,7 +43,7 @@ class _Emitter:
         for name in program.columns:
             self.names(name)
 
-    # -- the module --------------------------------------------------------------------------------------------------
+    # -- the module ---
 
     def module(self) -> str:
         passes = self.statistics_function()
@@ -85,7 +85,7 @@ class _Emitter:
             waiting += [other for other in every if re.search(rf"\b{other}\(", text)]
         return found
 
-    # -- one pass over rows ---------------------------------------------------------------------------------------------
+    # -- one pass over rows ---
 
     def statistics_function(self) -> str:
         body: list[str] = []
@@ -182,7 +182,7 @@ class _Emitter:
             "merged(left, right)", "Statistics of all rows from those of two parts.", body, load=False
         )
 
-    # -- after the pass ---------------------------------------------------------------------------------------------------
+    # -- after the pass ---
 
     def finish_function(self) -> str:
         body: list[str] = []
@@ -314,7 +314,7 @@ class _Emitter:
     def _width(self, indices: tuple[Index, ...]) -> str:
         return " * ".join(self.printer.size(index.plate) for index in indices) or "1"
 
-    # -- printing ---------------------------------------------------------------------------------------------------------
+    # -- printing ---
 
     def _because(self, text: str) -> list[str]:
         return [f"# {comment(text)}"] if text else []

@@ -141,7 +141,7 @@ class NumpyPrinter:
                 return self.element("np.linalg.cholesky", matrix, row, column, (at_row, at_column), scope)
         raise TypeError(f"not an expression: {expression!r}")
 
-    # -- arithmetic ------------------------------------------------------------------------------------------------
+    # -- arithmetic ---
 
     def add(self, terms: tuple[Expression, ...], scope: Scope) -> Code:
         parts = [self.code(term, scope) for term in terms]
@@ -195,7 +195,7 @@ class NumpyPrinter:
         axes = self.joined(parts, scope)
         return Code(f"({self.aligned(parts[0], axes, _PRODUCT)} {sign} {self.aligned(parts[1], axes, _PRODUCT)})", axes)
 
-    # -- sums ------------------------------------------------------------------------------------------------------
+    # -- sums ---
 
     def sum(self, index: Index, body: Expression, scope: Scope) -> Code:
         product = self.matrix_product(index, body, scope)

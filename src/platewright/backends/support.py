@@ -6,7 +6,7 @@ They are plain functions of arrays, tested on their own, and copied into emitted
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
+from platewright.algebra.lazy import special
 
 ROWS_AT_ONCE = 65536
 

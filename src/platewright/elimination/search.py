@@ -1,7 +1,7 @@
 """Eliminate unknowns one after another until none is left, or say which condition stops it.
 
-The order matters: a mean before its precision, a weight before its noise. Gaussian blocks go first, then other families,
-then variables with finitely many values; an order that gets stuck is undone and the next one tried.
+The order matters: a mean before its precision, a weight before its noise. Gaussian blocks go first, other families
+next, variables with finitely many values last; an order that gets stuck is undone and the next one tried.
 """
 
 from __future__ import annotations

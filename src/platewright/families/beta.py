@@ -8,10 +8,10 @@ The conjugate prior of every probability of success.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import lgamma, log
 from platewright.algebra.domain import POSITIVE, UNIT
+from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X, weight
 
 _a = Parameter("a", POSITIVE)

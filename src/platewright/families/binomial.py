@@ -8,11 +8,11 @@ The conjugate prior of p is Beta.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import NATURAL, UNIT
 from platewright.algebra.expression import ZERO, Reference
+from platewright.algebra.lazy import special
 from platewright.families.count_quantile import count_quantile
 from platewright.family import Array, Family, Parameter, Values, X
 

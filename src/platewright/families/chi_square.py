@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import lgamma, log
 from platewright.algebra.domain import POSITIVE
+from platewright.algebra.lazy import special
 from platewright.family import Family, Parameter, X
 
 _degrees = Parameter("degrees", POSITIVE)

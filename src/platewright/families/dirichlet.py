@@ -9,10 +9,10 @@ The conjugate prior of the probabilities of labels.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import lgamma, log, total
 from platewright.algebra.domain import POSITIVE, SIMPLEX
+from platewright.algebra.lazy import special
 from platewright.family import EVENT, X_VECTOR, Array, Family, Parameter, Values, weight
 
 _concentration = Parameter("concentration", POSITIVE, rank=1)

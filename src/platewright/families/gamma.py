@@ -8,11 +8,11 @@ The conjugate prior of every precision and every rate.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import lgamma, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
+from platewright.algebra.lazy import special
 from platewright.family import Family, Parameter, X, weight
 
 _shape = Parameter("shape", POSITIVE)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
+from platewright.algebra.lazy import special
 from platewright.family import Family, Parameter, X
 
 _precision = Parameter("precision", POSITIVE)

@@ -8,10 +8,10 @@ As a conditional it is recognised through the Gamma of 1 / x.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import lgamma, log
 from platewright.algebra.domain import POSITIVE
+from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X
 
 _shape = Parameter("shape", POSITIVE)

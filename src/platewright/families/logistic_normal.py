@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import log
 from platewright.algebra.domain import POSITIVE, REAL, UNIT
 from platewright.algebra.expression import Reference
+from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X
 
 _mean = Parameter("mean", REAL)

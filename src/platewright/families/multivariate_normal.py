@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import inverse, log_determinant, quadratic, total
 from platewright.algebra.domain import MATRIX, VECTOR
 from platewright.algebra.expression import Reference, Size
+from platewright.algebra.lazy import special
 from platewright.family import EVENT, EVENT_TOO, X_VECTOR, Array, Family, Parameter, Values
 
 _mean = Parameter("mean", VECTOR, rank=1)

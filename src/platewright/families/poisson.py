@@ -8,10 +8,10 @@ The conjugate prior of the rate is Gamma.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import exp, lgamma, log
 from platewright.algebra.domain import NATURAL, POSITIVE
+from platewright.algebra.lazy import special
 from platewright.families.count_quantile import count_quantile
 from platewright.family import Array, Family, Parameter, Values, X, weight
 

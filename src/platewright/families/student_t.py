@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import POSITIVE, REAL
 from platewright.algebra.expression import Reference
+from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X
 
 _degrees = Parameter("degrees", POSITIVE)

@@ -8,11 +8,11 @@ For a known shape the conjugate prior of the rate is Gamma.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from platewright.algebra.build import log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
+from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X
 
 _shape = Parameter("shape", POSITIVE)

@@ -1,4 +1,4 @@
-"""The chain graph with plates: nodes, what is known, and the log factors of the joint density  (Definition 3.1, Equation 12).
+"""The chain graph with plates: nodes, what is known, and the log factors of the joint  (Definition 3.1, Equation 12).
 
     log p(everything) = sum over nodes of sum over their plates of log p(node | parents) + potentials - log normalisers
 
@@ -54,7 +54,7 @@ class Graph:
         for name in ("plates", "nodes", "potentials"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
-    # -- what is known -------------------------------------------------------------------------------------------
+    # -- what is known ---
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class Graph:
             return True
         return node.kind == "deterministic" and all(self.is_known(parent) for parent in node.parents)
 
-    # -- arcs --------------------------------------------------------------------------------------------------------
+    # -- arcs ---
 
     @cached_property
     def parents(self) -> Mapping[str, frozenset[str]]:
@@ -111,7 +111,7 @@ class Graph:
             {name: node.domain for name, node in self.nodes.items()},
         )
 
-    # -- the density -----------------------------------------------------------------------------------------------
+    # -- the density ---
 
     @property
     def factors(self) -> tuple[Factor, ...]:
@@ -127,7 +127,7 @@ class Graph:
         """The log joint as one expression (undirected parts up to their normaliser)."""
         return add(*(factor.summed for factor in self.factors))
 
-    # -- change ----------------------------------------------------------------------------------------------------
+    # -- change ---
 
     def with_nodes(self, changed: Iterable[Variable]) -> Graph:
         """The graph with nodes added or replaced."""

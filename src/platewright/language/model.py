@@ -43,7 +43,7 @@ class Model:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    # -- what was written ----------------------------------------------------------------------------------------
+    # -- what was written ---
 
     @property
     def title(self) -> str:
@@ -65,7 +65,7 @@ class Model:
         """All potentials by name, in the order of writing."""
         return MappingProxyType(self._potentials)
 
-    # -- writing ---------------------------------------------------------------------------------------------------
+    # -- writing ---
 
     def plate(
         self,
@@ -162,7 +162,7 @@ class Model:
             raise UnknownName(name, visible, where=f"model {self._name}")
         return self._variables[name].symbol
 
-    # -- checks ----------------------------------------------------------------------------------------------------
+    # -- checks ---
 
     def _check_name(self, name: str) -> None:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):

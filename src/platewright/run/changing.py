@@ -47,7 +47,9 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
     if not fit.columns and needs_rows(program):
         raise DataError("the rows were read from a file and not kept", hint="learn again from all data")
-    joined = {} if not fit.columns else {name: _joined(program, name, fit.columns, columns, row) for name in program.columns}
+    joined = (
+        {} if not fit.columns else {name: _joined(program, name, fit.columns, columns, row) for name in program.columns}
+    )
     if needs_rows(program):
         found = module.statistics(*arguments(program, module, joined, both))
     else:

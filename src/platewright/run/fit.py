@@ -76,7 +76,7 @@ class Fit:
                         hint=_missing(worst, parameter.name),
                     )
 
-    # -- answers -------------------------------------------------------------------------------------------------------
+    # -- answers ---
 
     @property
     def log_evidence(self) -> float:
@@ -157,7 +157,7 @@ class Fit:
         known = self.plan.graph.known
         return self._log_density_of([factor for factor in self.plan.factors if factor.owner in known], self.estimate)
 
-    # -- new rows -------------------------------------------------------------------------------------------------------
+    # -- new rows ---
 
     def _bound(self, new: object) -> tuple[dict[str, Array], dict[str, int]]:
         if self.signature is None:
@@ -171,7 +171,7 @@ class Fit:
         return {}, {**self.sizes, plate: count}
 
     def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction:
-        """Posterior predictive of the variables that `new` leaves open; `new` gives the inputs of the new rows, or their number."""
+        """Posterior predictive of what `new` leaves open; `new` gives the inputs of new rows, or just their number."""
         columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new)
         known = self.plan.graph.known
         targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)

@@ -58,7 +58,7 @@ class Marginal:
                 return int(np.shape(self.parameters[parameter.name])[-1])
         return 0
 
-    # -- moments -----------------------------------------------------------------------------------------------------
+    # -- moments ---
 
     @property
     def mean(self) -> Array:

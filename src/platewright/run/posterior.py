@@ -68,7 +68,7 @@ class Posterior:
         """The conditional in which an unknown was eliminated."""
         return next(c for c in self.plan.conditionals if name in c.variables)
 
-    # -- marginals ---------------------------------------------------------------------------------------------------
+    # -- marginals ---
 
     def marginal(self, name: str) -> Marginal | None:
         """The marginal in closed form, or None when only draws can show it."""
@@ -243,7 +243,7 @@ class Posterior:
         at = chosen.astype(int)
         return home.unit_covariance()[at[..., :, None], at[..., None, :]]
 
-    # -- modes -----------------------------------------------------------------------------------------------------
+    # -- modes ---
 
     @cached_property
     def modes(self) -> Mapping[str, Array]:
@@ -262,7 +262,7 @@ class Posterior:
                     found[conditional.variable] = np.asarray(marginal.mode)
         return found
 
-    # -- draws ---------------------------------------------------------------------------------------------------------
+    # -- draws ---
 
     def draws(self, count: int, generator: np.random.Generator) -> dict[str, Array]:
         """Independent draws from the joint posterior; the first axis numbers them."""
@@ -335,7 +335,7 @@ class Posterior:
         nodes = self.plan.graph.nodes
         return {name: block.variable_array(name, result, nodes[name].axes) for name in found.variables}
 
-    # -- density ---------------------------------------------------------------------------------------------------------
+    # -- density ---
 
     def log_density(self, point: Mapping[str, Array]) -> float:
         """The log density of the joint posterior at one point (values of all unknowns)."""

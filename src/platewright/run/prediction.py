@@ -72,7 +72,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         values = {**self.posterior.data, **self.posterior.values, **self.columns}
         return Environment(values, self.sizes)
 
-    # -- closed forms --------------------------------------------------------------------------------------------------
+    # -- closed forms ---
 
     def _closed(self, name: str) -> Marginal | None:
         node = self._nodes[name]
@@ -196,7 +196,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         )
         return "gamma", weight, np.array(shape), np.array(rate)
 
-    # -- draws ---------------------------------------------------------------------------------------------------------
+    # -- draws ---
 
     @cached_property
     def draws(self) -> dict[str, Array]:

@@ -54,7 +54,9 @@ def _structure(graph: Graph, sizes: Mapping[str, int], generator: np.random.Gene
         codes = None
         if plate.within is not None:
             outer = sizes[plate.within]
-            codes = np.sort(np.concatenate([np.arange(outer), generator.integers(0, outer, sizes[name])])[: sizes[name]])
+            codes = np.sort(
+                np.concatenate([np.arange(outer), generator.integers(0, outer, sizes[name])])[: sizes[name]]
+            )
             found[membership(name, plate.within)] = codes
         if plate.ordered:
             first = np.zeros(sizes[name], dtype=np.int64)
@@ -83,8 +85,13 @@ def _value(
 
 
 def _refers_to_its_past(node: Variable) -> bool:
-    return any(isinstance(part, Reference) and part.name == node.name and part.indices != node.axes and
-               any(isinstance(index, Lag) for index in part.indices) for part in walk(node.log_density))
+    return any(
+        isinstance(part, Reference)
+        and part.name == node.name
+        and part.indices != node.axes
+        and any(isinstance(index, Lag) for index in part.indices)
+        for part in walk(node.log_density)
+    )
 
 
 def _sequence(

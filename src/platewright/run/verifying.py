@@ -60,9 +60,9 @@ def _bayes(fit: Fit, seed: int) -> Law:
 
 def _halves(fit: Fit) -> list[Law]:
     from platewright.errors import DataError
+    from platewright.program.program import EVIDENCE
     from platewright.run.changing import chosen_rows, needs_rows, row_plate
     from platewright.run.execute import arguments, finish
-    from platewright.program.program import EVIDENCE
 
     program, module = fit.plan.program, fit.module
     try:
