@@ -102,6 +102,14 @@ class UnseenLevel(DataError):
     """A category that the model, or the data it learned from, does not know."""
 
 
+class FormatError(PlatewrightError):
+    """A saved model or result that is damaged, foreign, or of another version."""
+
+
+class MissingExtra(PlatewrightError):
+    """A library that an optional part of Platewright needs is not installed."""
+
+
 class SizeError(PlatewrightError):
     """A table too large to build; refused before any memory is taken."""
 

@@ -31,3 +31,5 @@ class Plan:
     declined: tuple[Declined, ...] = field(default=())
     proper: bool = True
     """Whether the evidence is that of a proper prior."""
+    pieces: tuple[tuple[str, ...], ...] = ()
+    """The unknowns of each independent piece (Theorem 6.1)."""

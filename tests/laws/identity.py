@@ -1,4 +1,4 @@
-"""The identity that every exact result must fulfil, at any point theta: log p(data, theta) - log p(theta | data) = evidence."""
+"""The identity of every exact result, at any point theta: log p(data, theta) - log p(theta | data) = log evidence."""
 
 from __future__ import annotations
 

@@ -277,4 +277,13 @@ def _times(left: Term, right: Term) -> Term:
     product = multiply(*left.atoms, *right.atoms)
     atoms = product.factors if isinstance(product, Multiply) else (product,)
     atoms = tuple(atom for atom in atoms if atom != ONE)
-    return Term((*left.indices, *right.indices), multiply(left.weight, right.weight), atoms)
+    return Term((*left.indices, *right.indices), _ordered_product(left.weight, right.weight), atoms)
+
+
+def _ordered_product(left: Expression, right: Expression) -> Expression:
+    """`x y` and `y x` become the same product, so that equal terms are seen to be equal."""
+    product = multiply(left, right)
+    if not isinstance(product, Multiply) or isinstance(left, Constant) or isinstance(right, Constant):
+        return product
+    head = product.factors[:1] if isinstance(product.factors[0], Constant) else ()
+    return Multiply((*head, *sorted(product.factors[len(head) :], key=str)))

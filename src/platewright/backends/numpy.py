@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import lru_cache
 
 from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import (
@@ -20,7 +21,8 @@ from platewright.algebra.expression import (
     free_indices,
     names,
 )
-from platewright.backends import support
+from platewright.backends import pooling, support, twofold
+from platewright.backends.hints import functions_of, without_hints
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy_expression import NumpyPrinter
 from platewright.backends.numpy_main import main_text
@@ -50,8 +52,12 @@ class _Emitter:
         finish = self.finish_function()
         used = self._with_dependencies(self.printer.used)
         parts = [self.header(), self.imports(used, passes + finish), *self.support(used), passes]
-        parts += [self.merged_function(), finish, LEARN, main_text(self.program, self.names)]
+        parts += [self.merged_function(), finish, self.learn_function(), main_text(self.program, self.names)]
         return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+    def learn_function(self) -> str:
+        pools = ", ".join(f'"{name}"' for name in self.pools())
+        return LEARN_WITH_POOLS.replace("(POOLS,)", f"[{pools}]") if pools else LEARN
 
     def header(self) -> str:
         title = comment(self.program.title)
@@ -65,24 +71,20 @@ class _Emitter:
         return "\n".join(lines)
 
     def support(self, used: set[str]) -> list[str]:
-        found = []
-        for name, function in vars(support).items():
-            if name in used and inspect.isfunction(function):
-                found.append(_without_hints(inspect.getsource(function)))
-        if "ROWS_AT_ONCE" in "".join(found):
-            found.insert(0, f"ROWS_AT_ONCE = {support.ROWS_AT_ONCE}")
-        return found
+        found = [text for name, text in shared_texts().items() if name in used]
+        whole = "".join(found)
+        constants = [f"{name} = {value!r}" for name, value in support.CONSTANTS.items() if name in whole]
+        return ["\n".join(constants), *found]
 
     def _with_dependencies(self, used: set[str]) -> set[str]:
-        every = {name for name, value in vars(support).items() if inspect.isfunction(value)}
+        every = shared_texts()
         found, waiting = set(), list(used)
         while waiting:
             name = waiting.pop()
             if name in found or name not in every:
                 continue
             found.add(name)
-            text = inspect.getsource(getattr(support, name))
-            waiting += [other for other in every if re.search(rf"\b{other}\(", text)]
+            waiting += re.findall(r"\b(\w+)\(", every[name])
         return found
 
     # -- one pass over rows ---
@@ -99,7 +101,15 @@ class _Emitter:
                     body += self.pool(statement)
             results.append(f'"{self.names(statement.name)}": {self.names(statement.name)}')
         body.append(f"return {{{', '.join(results)}}}")
-        return self._function("statistics(data, size)", "Sufficient statistics of a batch of rows (Theorem 4.1).", body)
+        if not self.pools():
+            doc = "Sufficient statistics of a batch of rows (Theorem 4.1)."
+            return self._function("statistics(data, size)", doc, body)
+        doc = "Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."
+        return self._function("statistics(data, size, exact=())", doc, body)
+
+    def pools(self) -> list[str]:
+        """Names of the pools that the passes compute."""
+        return [self.names(statement.name) for statement in self.program.passes if isinstance(statement, Pool)]
 
     def statistic(self, statement: Statistic) -> list[str]:
         name = self.names(statement.name)
@@ -141,14 +151,15 @@ class _Emitter:
             return f"np.sum({value})"
         return f"np.sum({value}, axis=({', '.join(str(k) for k in range(len(statement.over)))},))"
 
-    def pool(self, statement: Pool) -> list[str]:
-        self.printer.used |= {"pooled", "merged_pools"}
+    def pool(self, statement: Pool, late: bool = False) -> list[str]:
+        self.printer.used |= {"well_pooled"} if late else {"pooled", "merged_pools", "is_ill_conditioned"}
         name = self.names(statement.name)
         features = ", ".join(self.feature(feature, statement.over) for feature in statement.features)
         codes = "".join(self.rows(cell.code, statement.over) + ", " for cell in statement.cells)
         shape = "".join(self.printer.size(cell.index.plate) + ", " for cell in statement.cells)
         weight = self.rows(statement.weight, statement.over)
-        return [f"{name} = pooled([{features}], {weight}, [{codes.rstrip(', ')}], ({shape.rstrip(' ')}))"]
+        rows = f"[{features}], {weight}, [{codes.rstrip(', ')}], ({shape.rstrip(' ')})"
+        return [f"{name} = well_pooled({rows})" if late else f'{name} = pooled({rows}, "{name}" in exact)']
 
     def feature(self, feature: Feature, over: tuple[Index, ...]) -> str:
         if not feature.inner:
@@ -195,7 +206,7 @@ class _Emitter:
                 case Assign(name, indices, expression, _):
                     body.append(f"{self.names(name)} = {self.printer.printed(expression, indices, full=True)}")
                 case Pool():
-                    body += self.pool(step)
+                    body += self.pool(step, late=True)
                 case Triangularise():
                     body += self.triangularise(step)
         body.append("return {")
@@ -344,16 +355,31 @@ def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression]
     return None
 
 
-def _without_hints(text: str) -> str:
-    """Support functions as emitted: without type hints, which only our own checks need."""
-    head, _, rest = text.partition(":\n")
-    head = re.sub(r"\s*->.*$", "", head, flags=re.S)
-    head = re.sub(r": [A-Za-z_\[\], |.]+?(?=[,)=]| =)", "", head)
-    return f"{head}:\n{rest}".strip()
+@lru_cache(maxsize=1)
+def shared_texts() -> dict[str, str]:
+    """The support functions as emitted, by name."""
+    texts: dict[str, str] = {}
+    for module in (support, pooling, twofold):
+        texts |= functions_of(inspect.getsource(module))
+    return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}
 
 
 LEARN = '''
 def learn(data, size):
     """All in one: statistics, then what follows from them."""
     return finish(statistics(data, size), data, size)
+'''
+
+LEARN_WITH_POOLS = '''
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in (POOLS,) if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
 '''

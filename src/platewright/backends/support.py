@@ -1,17 +1,42 @@
 """The few numerical functions that emitted NumPy programs share; each emitted file carries the ones it uses.
 
-They are plain functions of arrays, tested on their own, and copied into emitted source as they stand here.
+They are plain functions of arrays, tested on their own, and copied into emitted source as they stand here, without
+their type hints. `SHARED` lists them, with those of `pooling.py` and `twofold.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
 from platewright.algebra.lazy import special
+from platewright.backends.pooling import (
+    BITS_OF_SLICE,
+    FINEST,
+    ROWS_AT_ONCE,
+    ROWS_OF_EXACT_BLOCK,
+    SLICES,
+    block_means,
+    exact_block,
+    is_ill_conditioned,
+    merged_pools,
+    pooled,
+    pooled_block,
+    root_of_scatter,
+    rows_of_pool,
+    slices,
+    spread_out,
+    summed,
+    summed_products,
+    well_pooled,
+    without_pool,
+)
+from platewright.backends.twofold import two_product, two_sum, twofold_product, twofold_quotient, twofold_sum
+from platewright.family import Array
 
-ROWS_AT_ONCE = 65536
 
-
-def grouped(codes, shape, weights=None):
+def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | None = None) -> Array:
     """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
     cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
     size = int(np.prod(shape))
@@ -25,83 +50,9 @@ def grouped(codes, shape, weights=None):
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
 
-def pooled(features, weight, codes, shape):
-    """Weight, mean and centred scatter of the features in each cell, block by block, merged by Chan's rule."""
-    count = max((np.shape(f)[0] for f in (*features, *codes) if np.ndim(f)), default=1)
-    width = sum(np.shape(f)[1] if np.ndim(f) == 2 else 1 for f in features)
-    cells = int(np.prod(shape))
-    state = (np.zeros(cells), np.zeros((cells, width)), np.zeros((cells, width, width)))
-    for start in range(0, count, ROWS_AT_ONCE):
-        stop = min(start + ROWS_AT_ONCE, count)
-        block = np.empty((stop - start, width))
-        column = 0
-        for f in features:
-            size = np.shape(f)[1] if np.ndim(f) == 2 else 1
-            part = f[start:stop] if np.ndim(f) else f
-            block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
-            column += size
-        w = np.broadcast_to(weight, (count,))[start:stop] if np.ndim(weight) else weight
-        cell = np.ravel_multi_index([c[start:stop] for c in codes], shape) if codes else None
-        state = merged_pools(state, pooled_block(block, w, cell, cells))
-    total, mean, scatter = state
-    return total.reshape(shape), mean.reshape(*shape, width), scatter.reshape(*shape, width, width)
-
-
-def pooled_block(block, weight, cell, cells):
-    """Weight, mean and centred scatter of one block of rows."""
-    if cell is None:
-        weights = np.broadcast_to(np.asarray(weight, dtype=float), block.shape[:1])
-        total = weights.sum()
-        mean = (weights @ block) / total if total > 0 else np.zeros(block.shape[1])
-        centred = block - mean
-        scatter = (centred * weights[:, None] if np.ndim(weight) else centred * weight).T @ centred
-        return np.array([total]), mean[None], scatter[None]
-    order = np.argsort(cell, kind="stable")
-    present, starts = np.unique(cell[order], return_index=True)
-    weights = np.broadcast_to(np.asarray(weight, dtype=float), block.shape[:1])[order]
-    rows = block[order]
-    total, width = np.zeros(cells), block.shape[1]
-    mean, scatter = np.zeros((cells, width)), np.zeros((cells, width, width))
-    for k, start, stop in zip(present, starts, np.append(starts[1:], len(rows)), strict=True):
-        part = pooled_block(rows[start:stop], weights[start:stop], None, 1)
-        total[k], mean[k], scatter[k] = part[0][0], part[1][0], part[2][0]
-    return total, mean, scatter
-
-
-def merged_pools(left, right):
-    """The pool of all rows from the pools of two parts (Chan, Golub and LeVeque)."""
-    total = left[0] + right[0]
-    share = np.divide(right[0], total, out=np.zeros_like(total), where=total > 0)
-    shift = right[1] - left[1]
-    mean = left[1] + shift * share[..., None]
-    between = (left[0] * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
-    return total, mean, left[2] + right[2] + between
-
-
-def rows_of_pool(total, mean, scatter):
-    """Few rows with the same squares as all pooled rows: the mean with its weight, and a root of the scatter."""
-    first = np.sqrt(total)[..., None, None] * mean[..., None, :]
-    return np.concatenate([first, root_of_scatter(scatter)], axis=-2)
-
-
-def root_of_scatter(scatter):
-    """Upper triangular R with R'R = scatter; columns without spread give zero rows."""
-    width = scatter.shape[-1]
-    rest = np.array(scatter, dtype=float)
-    root = np.zeros_like(rest)
-    smallest = width * np.finfo(float).eps * np.diagonal(rest, axis1=-2, axis2=-1)
-    for j in range(width):
-        pivot = rest[..., j, j]
-        usable = pivot > smallest[..., j]
-        scale = np.sqrt(np.where(usable, pivot, 1.0))
-        row = np.where(usable[..., None], rest[..., j, :] / scale[..., None], 0.0)
-        row[..., :j] = 0.0
-        root[..., j, :] = row
-        rest = rest - row[..., :, None] * row[..., None, :]
-    return root
-
-
-def placed(rows, slots, positions, width, outputs):
+def placed(
+    rows: Array, slots: Sequence[tuple[int, int]], positions: Sequence[Array], width: int, outputs: int
+) -> Array:
     """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
@@ -111,14 +62,14 @@ def placed(rows, slots, positions, width, outputs):
     return design
 
 
-def stacked(designs, batch):
+def stacked(designs: Sequence[Array], batch: int) -> Array:
     """All rows of one batch under each other."""
     flat = [design.reshape(*design.shape[:batch], -1, design.shape[-1]) for design in designs]
     return np.concatenate(flat, axis=-2)
 
 
-def triangularised(design, eliminated, outputs):
-    """Rotate rows to upper triangular form: root, cross and solution of the eliminated columns, and rows for the rest."""
+def triangularised(design: Array, eliminated: int, outputs: int) -> dict[str, Array]:
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
     width = design.shape[-1]
     order = np.argsort(-np.abs(design).max(axis=-1, initial=0.0), axis=-1, kind="stable")
     design = np.take_along_axis(design, order[..., None], axis=-2)  # large rows first: rotations then lose nothing
@@ -147,34 +98,75 @@ def triangularised(design, eliminated, outputs):
     }
 
 
-def log_determinant(matrix):
+def log_determinant(matrix: Array) -> Array:
     """Log determinant of positive definite matrices; NaN where one is not."""
     sign, value = np.linalg.slogdet(matrix)
     return np.where(sign > 0, value, np.nan)
 
 
-def log_bessel0(x):
+def log_bessel0(x: Array) -> Array:
     """`log I0(x)` without overflow."""
     return np.log(special.i0e(x)) + np.abs(x)
 
 
-def trigamma(x):
+def trigamma(x: Array) -> Array:
     """The second derivative of lgamma."""
     return special.polygamma(1, x)
 
 
-def multivariate_lgamma(x, dimension):
+def multivariate_lgamma(x: Array, dimension: int) -> Array:
     """`log Gamma_d(x)`, the normaliser of the Wishart family."""
     return dimension * (dimension - 1) / 4 * np.log(np.pi) + sum(
         special.gammaln(x - j / 2) for j in range(int(dimension))
     )
 
 
-def less(left, right):
+def less(left: Array, right: Array) -> Array:
     """One where left is below right, else zero."""
     return np.asarray(left < right, dtype=float)
 
 
-def previous(values):
+def previous(values: Array) -> Array:
     """The value at the previous position; the first position repeats itself and must be masked."""
     return np.concatenate([values[:1], values[:-1]])
+
+
+SHARED = (  # in the order in which an emitted file carries them
+    grouped,
+    two_sum,
+    two_product,
+    twofold_sum,
+    twofold_product,
+    twofold_quotient,
+    pooled,
+    well_pooled,
+    pooled_block,
+    exact_block,
+    block_means,
+    spread_out,
+    summed,
+    summed_products,
+    slices,
+    merged_pools,
+    without_pool,
+    is_ill_conditioned,
+    rows_of_pool,
+    root_of_scatter,
+    placed,
+    stacked,
+    triangularised,
+    log_determinant,
+    log_bessel0,
+    trigamma,
+    multivariate_lgamma,
+    less,
+    previous,
+)
+
+CONSTANTS = {
+    "ROWS_AT_ONCE": ROWS_AT_ONCE,
+    "ROWS_OF_EXACT_BLOCK": ROWS_OF_EXACT_BLOCK,
+    "BITS_OF_SLICE": BITS_OF_SLICE,
+    "SLICES": SLICES,
+    "FINEST": FINEST,
+}

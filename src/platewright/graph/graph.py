@@ -78,7 +78,7 @@ class Graph:
         result = {name: set(node.parents) for name, node in self.nodes.items()}
         for potential in self.potentials.values():
             members = names(potential.expression)
-            inside = {name for name in members if self.nodes[name].kind == "undirected"}
+            inside = self.inside(potential)
             for name in inside:
                 result[name] |= members - inside
         return {name: frozenset(found) for name, found in result.items()}
@@ -98,10 +98,16 @@ class Graph:
         result: dict[str, set[str]] = {name: set() for name in self.nodes}
         for potential in self.potentials.values():
             members = {name for name in names(potential.expression) if self.nodes[name].kind != "input"}
-            inside = {name for name in members if self.nodes[name].kind == "undirected"} or members
+            inside = self.inside(potential) or members
             for name in inside:
                 result[name] |= inside - {name}
         return {name: frozenset(found) for name, found in result.items()}
+
+    def inside(self, potential: Potential) -> frozenset[str]:
+        """The undirected nodes that a potential shapes: those it is `of`, else all in it."""
+        if potential.of:
+            return frozenset(potential.of)
+        return frozenset(n for n in names(potential.expression) if self.nodes[n].kind == "undirected")
 
     @cached_property
     def facts(self) -> Facts:

@@ -9,7 +9,7 @@ unknown parent, Z depends on it and belongs to its posterior.
 from __future__ import annotations
 
 from platewright.algebra.build import add, log_sum_exp, multiply, substitute, totals
-from platewright.algebra.expression import Expression, Index, Reference, all_indices, fresh, mentions, walk
+from platewright.algebra.expression import Expression, Index, Reference, all_indices, fresh, walk
 from platewright.graph.components import Component, chain_components
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Potential
@@ -17,7 +17,7 @@ from platewright.language.variable import Potential
 
 def potentials_of(graph: Graph, component: Component) -> tuple[Potential, ...]:
     """The potentials that touch a component."""
-    return tuple(found for found in graph.potentials.values() if mentions(found.expression, component))
+    return tuple(found for found in graph.potentials.values() if graph.inside(found) & component)
 
 
 def log_normaliser(graph: Graph, component: Component) -> Factor | str:

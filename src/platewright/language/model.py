@@ -22,6 +22,7 @@ from platewright.algebra.expression import (
     Literal,
     Reference,
     free_indices,
+    names,
     walk,
 )
 from platewright.errors import ModelError, NameTaken, PlateError, UnknownName
@@ -117,14 +118,25 @@ class Model:
             raise ModelError(f"`{name}` is on no ordered plate", expected="m.plate(..., ordered=True)")
         return Reference(name, tuple(Lag(axis) if axis == steps[-1] else axis for axis in variable.axes))
 
-    def potential(self, name: str, value: object) -> None:
-        """Add a log factor to the joint density, repeated over the plates it depends on."""
+    def potential(self, name: str, value: object, of: Sequence[Expression] = ()) -> None:
+        """Add a log factor to the joint density, repeated over the plates it depends on.
+
+        In a chain graph `of` lists the undirected variables whose component the factor shapes; the other undirected
+        variables in it are their parents. Without it all undirected variables in the factor belong together.
+        """
         self._check_name(name)
         written = expression(value)
         self._check_references(name, written)
         axes = self._ordered_axes(free_indices(written))
         written = align(name, written, axes, (), self._plates)
-        self._potentials[name] = Potential(name, axes, written)
+        members = []
+        for item in of:
+            if not isinstance(item, Reference) or item.name not in names(written):
+                raise ModelError(f"`{item}` is not a variable of potential `{name}`", expected="of=[m.x, m.y]")
+            if self._variables[item.name].kind != "undirected":
+                raise ModelError(f"`{item.name}` is not undirected", where=f"potential {name}, of=")
+            members.append(item.name)
+        self._potentials[name] = Potential(name, axes, written, tuple(members))
 
     def __setattr__(self, name: str, value: object) -> None:
         self._check_name(name)

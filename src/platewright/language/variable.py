@@ -58,8 +58,9 @@ class Variable:
 
 @dataclass(frozen=True)
 class Potential:
-    """A named log factor, repeated over its plates."""
+    """A named log factor, repeated over its plates. `of` names the component it shapes; other variables are parents."""
 
     name: str
     axes: tuple[Index, ...]
     expression: Expression
+    of: tuple[str, ...] = ()

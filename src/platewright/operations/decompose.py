@@ -141,7 +141,7 @@ def _undirected_components(graph: Graph) -> dict[Component, list[str]]:
             home.update(dict.fromkeys(component, component))
     found: dict[Component, list[str]] = {component: [] for component in home.values()}
     for name, potential in graph.potentials.items():
-        member = next((member for member in names(potential.expression) if member in home), None)
+        member = next((member for member in sorted(graph.inside(potential)) if member in home), None)
         if member is not None:
             found[home[member]].append(name)
     return found

@@ -26,7 +26,7 @@ def piece_of(graph: Graph, owned: Iterable[str], order: Mapping[str, int]) -> Gr
     for name in own:
         mentioned |= graph.nodes[name].parents
     for potential in potentials.values():
-        own |= {name for name in names(potential.expression) if graph.nodes[name].kind == "undirected"}
+        own |= graph.inside(potential)
         mentioned |= names(potential.expression)
     functions = functions_behind(graph.nodes, mentioned)
     mentioned |= functions

@@ -27,7 +27,7 @@ def remove_barren(graph: Graph, node: str) -> Step | Declined:
     for name in members:
         if reason := _kept(graph, name, component):
             return Declined(NAME, reason)
-    left = {name: found for name, found in graph.potentials.items() if not mentions(found.expression, component)}
+    left = {name: found for name, found in graph.potentials.items() if not graph.inside(found) & component}
     after = replace(graph.without(members), potentials=left)
     are = "is unknown and has" if len(members) == 1 else "are unknown and have"
     because = f"{', '.join(members)} {are} no children"

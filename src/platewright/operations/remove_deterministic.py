@@ -62,7 +62,7 @@ def _joined(graph: Graph, chosen: set[str]) -> str:
     """Whether a parent of an undirected component would become a member of it: members are read from potentials."""
     for potential in graph.potentials.values():
         members = names(potential.expression)
-        if not chosen & members or all(graph.nodes[name].kind != "undirected" for name in members):
+        if potential.of or not chosen & members or all(graph.nodes[name].kind != "undirected" for name in members):
             continue
         for name in sorted(nondeterministic(graph.nodes, chosen & members) - members):
             if graph.nodes[name].kind == "undirected":

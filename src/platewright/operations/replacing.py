@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from platewright.algebra.expression import Expression, Reference, mentions, rebuild
+from platewright.algebra.expression import Expression, Reference, mentions, names, rebuild
 from platewright.graph.graph import Graph
 from platewright.language.variable import Potential, Variable
 
@@ -43,7 +43,21 @@ def replaced_in_graph(graph: Graph, changes: Mapping[str, Replacement]) -> Graph
         for name, node in graph.nodes.items()
     }
     potentials = {
-        name: Potential(name, potential.axes, replace_references(potential.expression, changes))
+        name: Potential(
+            name,
+            potential.axes,
+            replace_references(potential.expression, changes),
+            _members(graph, potential, changes),
+        )
         for name, potential in graph.potentials.items()
     }
     return replace(graph, nodes=nodes, potentials=potentials)
+
+
+def _members(graph: Graph, potential: Potential, changes: Mapping[str, Replacement]) -> tuple[str, ...]:
+    """The component a potential is of, under the new names."""
+    found: dict[str, None] = {}
+    for name in potential.of:
+        new = changes[name](graph.nodes[name].symbol) if name in changes else None
+        found |= dict.fromkeys([name] if new is None else sorted(names(new)))
+    return tuple(found)

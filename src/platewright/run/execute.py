@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,6 +29,7 @@ class Loaded:
     finish: Callable[..., Mapping[str, Array]]
     names: Mapping[str, str]
     source: str
+    ill_conditioned: Callable[..., list[str]] | None = None
 
 
 @lru_cache(maxsize=256)
@@ -37,7 +38,9 @@ def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
     space: dict[str, Any] = {"__name__": "learned"}
     exec(compile(source, "<platewright>", "exec"), space)
     names = Names()
-    return Loaded(space["statistics"], space["merged"], space["finish"], {key: names(key) for key in keys}, source)
+    table = {key: names(key) for key in keys}
+    passes = space["statistics"], space["merged"], space["finish"]
+    return Loaded(*passes, table, source, space.get("ill_conditioned"))
 
 
 def loaded(program: Program) -> Loaded:
@@ -100,10 +103,24 @@ class Runner:
     why: str
     compiled: Callable[..., Statistics] | None = None
 
-    def statistics(self, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
-        """One pass over a batch of rows."""
+    def statistics(
+        self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] | None = None
+    ) -> Statistics:
+        """One pass over a batch of rows; the pools named in `exact` are in twofold precision.
+
+        Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
+        """
+        given = arguments(self.program, self.module, columns, sizes)
+        if exact:
+            return self.module.statistics(*given, exact)
         run = self.compiled if self.compiled is not None else self.module.statistics
-        return run(*arguments(self.program, self.module, columns, sizes))
+        found = run(*given)
+        again = self.ill_conditioned(found) if exact is None else []
+        return self.module.statistics(*given, again) if again else found
+
+    def ill_conditioned(self, found: Statistics) -> list[str]:
+        """Names of the pools that have lost too many digits."""
+        return [] if self.module.ill_conditioned is None else self.module.ill_conditioned(found)
 
 
 def choose_runner(program: Program, backend: str, rows: int) -> Runner:

@@ -25,6 +25,7 @@ from platewright.run.prediction import Prediction
 from platewright.run.sampled import Sampled
 from platewright.run.scoring import leave_one_out, log_predictive, prequential
 from platewright.schema import Plan
+from platewright.schemas.exact import local_name
 
 DRAWS_FOR_MARGINALS = 4000
 
@@ -84,6 +85,16 @@ class Fit:
         if self.plan.goal == "map":
             raise PlatewrightError("a fit for the goal `map` has no evidence", hint='learn with goal="posterior"')
         return float(self.values[EVIDENCE])
+
+    @property
+    def local_evidence(self) -> Mapping[tuple[str, ...], float]:
+        """The log evidence of each independent piece, by its unknowns (Lemma 6.4); the sum is the log evidence."""
+        found = {}
+        for piece in self.plan.pieces:
+            value = self.values.get(local_name(piece), self.values[EVIDENCE])
+            found[piece] = float(value)
+        known = self.values.get(local_name(()))
+        return found if known is None else {**found, (): float(known)}
 
     @property
     def how(self) -> str:

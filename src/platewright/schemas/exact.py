@@ -6,10 +6,11 @@ One pass over the data; nothing to iterate.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from platewright.algebra.build import add
-from platewright.algebra.expression import Expression, names
+from platewright.algebra.expression import ZERO, Expression, Reference, names
 from platewright.elimination.search import Search
 from platewright.elimination.state import FamilyConditional, GaussianConditional, State
 from platewright.graph.components import chain_components
@@ -95,7 +96,11 @@ def plan_exact(graph: Graph, goal: Goal) -> Plan | Declined:
         solved.append(done)
         steps += _elimination_steps(start, done)
     rest += [factor for factor in minus if not any(factor.names & set(piece.unknown) for piece in pieces)]
-    evidence = add(*(factor.summed for state in solved for factor in state.factors), *(f.summed for f in rest))
+    evidence = {
+        piece.unknown: add(*(factor.summed for factor in state.factors))
+        for piece, state in zip(pieces, solved, strict=True)
+    }
+    evidence[()] = add(*(factor.summed for factor in rest))
     program = build_program(graph_now, solved, evidence)
     conditionals = tuple(conditional for state in solved for conditional in state.conditionals)
     factors = (*graph_now.factors, *minus)
@@ -111,6 +116,7 @@ def plan_exact(graph: Graph, goal: Goal) -> Plan | Declined:
         factors,
         prepared.barren,
         proper=proper,
+        pieces=tuple(piece.unknown for piece in pieces),
     )
 
 
@@ -152,7 +158,7 @@ def _elimination_steps(start: State, done: State) -> list[Step]:
     return steps
 
 
-def build_program(graph: Graph, solved: list[State], evidence: Expression) -> Program:
+def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str, ...], Expression]) -> Program:
     """Statements of all pieces in order, with every sum over data hoisted into a statistic."""
     data = frozenset(name for name in graph.nodes if graph.is_known(name))
     taken = [name for state in solved for name in state.computed]
@@ -168,7 +174,7 @@ def build_program(graph: Graph, solved: list[State], evidence: Expression) -> Pr
                     body.append(Assign(name, indices, hoister.hoist(expression, because), because))
                 case _:
                     body.append(statement)
-    body.append(Assign(EVIDENCE, (), hoister.hoist(evidence, "evidence"), "evidence (Lemma 6.4)"))
+    body += _evidence(evidence, hoister)
     every = (*hoister.statistics.values(), *passes)
     used = _references(every, body)
     columns = {name: graph.nodes[name].axes for name in graph.nodes if name in data and name in used}
@@ -180,6 +186,27 @@ def build_program(graph: Graph, solved: list[State], evidence: Expression) -> Pr
         if node.domain.kind == "integer" and node.domain.is_finite:
             sizes[f"{name}.levels"] = int(node.domain.upper) + 1
     return Program(graph.title, columns, every, tuple(body), _results(body), codes, sizes)
+
+
+def _evidence(evidence: Mapping[tuple[str, ...], Expression], hoister: Hoister) -> list[Assign]:
+    """The log evidence, piece by piece where there are several (Theorem 6.1), then their sum."""
+    parts = [(names_of, part) for names_of, part in evidence.items() if part != ZERO]
+    if len(parts) == 1:
+        return [Assign(EVIDENCE, (), hoister.hoist(parts[0][1], "evidence"), "evidence (Lemma 6.4)")]
+    statements = []
+    total: list[Expression] = []
+    for names_of, part in parts:
+        label = hoister.fresh(local_name(names_of))
+        shown = ", ".join(names_of) or "what is known throughout"
+        why = f"evidence of the piece with {shown} (Lemma 6.4)"
+        statements.append(Assign(label, (), hoister.hoist(part, "evidence"), why))
+        total.append(Reference(label))
+    return [*statements, Assign(EVIDENCE, (), add(*total), "evidence is the product over pieces (Corollary 6.1.2)")]
+
+
+def local_name(names_of: tuple[str, ...]) -> str:
+    """The name of a piece's own log evidence in the program."""
+    return "_".join([EVIDENCE, *names_of[:3]]) if names_of else f"{EVIDENCE}_of_known"
 
 
 def _is_pass(pool: Pool, data: frozenset[str]) -> bool:

@@ -1,0 +1,228 @@
+"""The few C functions that emitted passes share; each emitted file carries the ones it uses.
+
+`gram` is the one that matters: `gram += heavy' rows` for rows kept in cache, a tile of LANES x 3 LANES sums in registers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+BLOCK = 256
+"""Rows worked on at once: per-row scalars are arrays of this length and stay in cache."""
+
+SUPPORT: Mapping[str, str] = {
+    "within": """
+/* A code held inside its plate; `bad` remembers that one was outside, and the caller is told. */
+static inline int64_t within(int64_t code, int64_t size, int *bad)
+{
+    const int outside = (uint64_t)code >= (uint64_t)size;
+    *bad |= outside;
+    return outside ? 0 : code;
+}
+""",
+    "previous": """
+/* The previous position of an ordered plate; the first repeats itself and is masked by the model. */
+static inline int64_t previous(int64_t position)
+{
+    return position > 0 ? position - 1 : 0;
+}
+""",
+    "square": """
+static inline double square(double x)
+{
+    return x * x;
+}
+""",
+    "larger": """
+/* The larger of two; NaN stays NaN. */
+static inline double larger(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+""",
+    "smaller": """
+/* The smaller of two; NaN stays NaN. */
+static inline double smaller(double a, double b)
+{
+    return a < b || a != a ? a : b;
+}
+""",
+    "logistic": """
+static inline double logistic(double x)
+{
+    return 1.0 / (1.0 + exp(-x));
+}
+""",
+    "log_logistic": """
+static inline double log_logistic(double x)
+{
+    return x < 0 ? x - log1p(exp(x)) : -log1p(exp(-x));
+}
+""",
+    "normal_cdf": """
+static inline double normal_cdf(double x)
+{
+    return 0.5 * erfc(x * -0.70710678118654752440);
+}
+""",
+    "LANES": """
+/* Doubles in a vector register. */
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
+""",
+    "gram": """
+/* gram += heavy' rows, upper triangle: `count` rows of `pitch` doubles, a tile of sums at a time in registers. */
+#if defined(__GNUC__)
+typedef double vector __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#define GRAM_TILE(WIDE)                                                                                        \\
+    static void gram_tile_##WIDE(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram) \\
+    {                                                                                                          \\
+        vector sum[LANES][WIDE];                                                                               \\
+        for (int p = 0; p < LANES; p++)                                                                        \\
+            for (int q = 0; q < WIDE; q++)                                                                     \\
+                sum[p][q] = *(const vector *)(gram + p * pitch + q * LANES);                                   \\
+        for (int64_t i = 0; i < count; i++, heavy += pitch, rows += pitch) {                                   \\
+            vector right[WIDE];                                                                                \\
+            for (int q = 0; q < WIDE; q++)                                                                     \\
+                right[q] = *(const vector *)(rows + q * LANES);                                                \\
+            for (int p = 0; p < LANES; p++)                                                                    \\
+                for (int q = 0; q < WIDE; q++)                                                                 \\
+                    sum[p][q] += heavy[p] * right[q];                                                          \\
+        }                                                                                                      \\
+        for (int p = 0; p < LANES; p++)                                                                        \\
+            for (int q = 0; q < WIDE; q++)                                                                     \\
+                *(vector *)(gram + p * pitch + q * LANES) = sum[p][q];                                         \\
+    }
+GRAM_TILE(1)
+GRAM_TILE(2)
+GRAM_TILE(3)
+static void gram(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram)
+{
+    for (int64_t p = 0; p < pitch; p += LANES)
+        for (int64_t q = p; q < pitch; q += 3 * LANES) {
+            double *sums = gram + p * pitch + q;
+            if (pitch - q >= 3 * LANES)
+                gram_tile_3(heavy + p, rows + q, count, pitch, sums);
+            else if (pitch - q == 2 * LANES)
+                gram_tile_2(heavy + p, rows + q, count, pitch, sums);
+            else
+                gram_tile_1(heavy + p, rows + q, count, pitch, sums);
+        }
+}
+#else
+static void gram(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram)
+{
+    for (int64_t i = 0; i < count; i++, heavy += pitch, rows += pitch)
+        for (int64_t p = 0; p < pitch; p++)
+            for (int64_t q = p; q < pitch; q++)
+                gram[p * pitch + q] += heavy[p] * rows[q];
+}
+#endif
+""",
+    "shifted": """
+/* to = from - centre. `readable` doubles lie ahead in `from`: while a whole vector does, whole vectors are moved, and
+ * what spills over into `to` is written again by what comes next. */
+static inline void shifted(double *to, const double *from, const double *centre, int64_t width, int64_t readable)
+{
+    int64_t j = 0;
+#if defined(__GNUC__)
+    for (; j < width && j + LANES <= readable; j += LANES)
+        *(vector *)(to + j) = *(const vector *)(from + j) - *(const vector *)(centre + j);
+#else
+    (void)readable;
+#endif
+    for (; j < width; j++)
+        to[j] = from[j] - centre[j];
+}
+""",
+    "gram_of_columns": """
+/* The same for a few columns of BLOCK doubles each: one vectorised loop for each pair. */
+static void gram_of_columns(const double *heavy, const double *rows, int64_t count, int64_t width, double *gram)
+{
+    for (int64_t p = 0; p < width; p++)
+        for (int64_t q = p; q < width; q++) {
+            const double *left = heavy + p * BLOCK, *right = rows + q * BLOCK;
+            double sum = 0.0;
+            for (int64_t i = 0; i < count; i++)
+                sum += left[i] * right[i];
+            gram[p * width + q] += sum;
+        }
+}
+""",
+    "recentre": """
+/* Move the centre by the mean of the first `count` rows, which were taken from the old centre. */
+static void recentre(double *centre, const double *rows, int64_t count, int64_t width, int64_t down, int64_t across)
+{
+    for (int64_t j = 0; j < width; j++) {
+        double sum = 0.0;
+        for (int64_t i = 0; i < count; i++)
+            sum += rows[i * down + j * across];
+        centre[j] += sum / (double)count;
+    }
+}
+""",
+    "keep": """
+/* Unpack the sums of one cell: the last column was one in every row. */
+static void keep(const double *gram, int64_t pitch, int64_t width, double *total, double *offset, double *scatter)
+{
+    *total = gram[width * pitch + width];
+    for (int64_t p = 0; p < width; p++) {
+        offset[p] = gram[p * pitch + width];
+        for (int64_t q = p; q < width; q++)
+            scatter[p * width + q] = gram[p * pitch + q];
+    }
+}
+""",
+    "add_row": """
+/* Add a row to its cell; the first row of a cell becomes its centre. */
+static inline void add_row(const double *x, double weight, int64_t width, double *total, double *centre, double *offset,
+                           double *scatter)
+{
+    if (*total == 0.0)
+        for (int64_t p = 0; p < width; p++)
+            centre[p] = x[p];
+    *total += weight;
+    for (int64_t p = 0; p < width; p++) {
+        const double heavy = weight * (x[p] - centre[p]);
+        offset[p] += heavy;
+        for (int64_t q = p; q < width; q++)
+            scatter[p * width + q] += heavy * (x[q] - centre[q]);
+    }
+}
+""",
+    "settle": """
+/* From sums and squares about the centre to the mean (as an offset from the centre) and the scatter about the mean. */
+static void settle(int64_t cells, int64_t width, const double *total, double *offset, double *scatter)
+{
+    for (int64_t cell = 0; cell < cells; cell++, offset += width, scatter += width * width) {
+        const double share = total[cell] > 0.0 ? 1.0 / total[cell] : 0.0;
+        for (int64_t p = 0; p < width; p++)
+            for (int64_t q = p; q < width; q++)
+                scatter[q * width + p] = scatter[p * width + q] -= offset[p] * offset[q] * share;
+        for (int64_t p = 0; p < width; p++)
+            offset[p] *= share;
+    }
+}
+""",
+}
+
+
+def support_text(body: str) -> list[str]:
+    """The shared functions that the body uses, directly or through one another, in the order of the table."""
+    wanted: set[str] = set()
+    waiting = [body]
+    while waiting:
+        text = waiting.pop()
+        for name, function in SUPPORT.items():
+            if name not in wanted and re.search(rf"\b{name}\b", text):
+                wanted.add(name)
+                waiting.append(function)
+    if "shifted" in wanted:
+        wanted.add("gram")  # it moves the vectors that `gram` names
+    return [SUPPORT[name].strip("\n") for name in SUPPORT if name in wanted]

@@ -1,0 +1,48 @@
+"""The text of a function without its type hints, for programs that carry it; all else stays as it is written."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+LINE = 120
+
+
+def functions_of(text: str) -> dict[str, str]:
+    """The functions of a module as they are written, by name."""
+    lines = text.splitlines(keepends=True)
+    found = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    return {node.name: "".join(lines[node.lineno - 1 : node.end_lineno]) for node in found}
+
+
+def without_hints(text: str) -> str:
+    """Cut the hints of arguments, results and assignments out of a function's text."""
+    raw = text.encode()
+    starts = [0]
+    for line in raw.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    cuts: list[tuple[int, int]] = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.arg(annotation=ast.expr() as hint):
+                begin = starts[node.lineno - 1] + node.col_offset + len(node.arg.encode())
+            case ast.AnnAssign(annotation=hint, target=target):
+                begin = starts[(target.end_lineno or 1) - 1] + (target.end_col_offset or 0)
+            case ast.FunctionDef(returns=ast.expr() as hint):
+                arrow = raw.rindex(b"->", 0, starts[hint.lineno - 1] + hint.col_offset)
+                begin = len(raw[:arrow].rstrip())
+            case _:
+                continue
+        cuts.append((begin, starts[(hint.end_lineno or 1) - 1] + (hint.end_col_offset or 0)))
+    for begin, end in sorted(cuts, reverse=True):
+        raw = raw[:begin] + raw[end:]
+    return _on_one_line(raw.decode().strip())
+
+
+def _on_one_line(text: str) -> str:
+    """A signature that its hints had broken into lines, joined again where it fits."""
+    head, colon, body = text.partition(":\n")
+    joined = re.sub(r"\(\n\s+", "(", re.sub(r",?\n\s*\)", ")", head))
+    joined = re.sub(r",\n\s+", ", ", joined)
+    joined = joined.replace(" = ", "=")  # a default stands apart from a hint only
+    return f"{joined if len(joined) < LINE else head}{colon}{body}"

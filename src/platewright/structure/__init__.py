@@ -1,0 +1,1 @@
+"""Families of models: optional arcs and the models they stand for."""
