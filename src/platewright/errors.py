@@ -58,6 +58,24 @@ class CycleError(ModelError):
     """Directed arcs that lead back to where they came from."""
 
 
+class BugsError(ModelError):
+    """A BUGS text or data file that cannot be read, with the line and column of the trouble."""
+
+    def __init__(
+        self,
+        found: str,
+        *,
+        where: str = "",
+        expected: str = "",
+        hint: str = "",
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(found, where=where, expected=expected, hint=hint)
+        self.line = line
+        self.column = column
+
+
 class DataError(PlatewrightError):
     """The data do not fit the model."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from platewright.backends.emit import emit
 from platewright.data.bind import bind
+from platewright.data.dataset import Dataset
 from platewright.data.signature import ColumnSpec, PlateSpec, Signature
 from platewright.data.stream import batches
 from platewright.derive.explain import explain
@@ -16,15 +17,25 @@ from platewright.derive.planner import choose_plan
 from platewright.errors import MissingColumn, ModelError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.language import model as language
+from platewright.program.program import Program
 from platewright.run.changing import needs_rows, row_plate
+from platewright.run.em import EstimatedFit, run_em
 from platewright.run.execute import choose_runner, columns_of, most_rows
 from platewright.run.fit import Fit
+from platewright.run.sampling import SampledFit, run_gibbs
 from platewright.run.simulating import small_data
 from platewright.run.verifying import Verification, verify_fit
 from platewright.schema import Goal, Plan
+from platewright.schemas.em import EMPlan
+from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.gibbs import GibbsPlan
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
+OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
+"""What `learn` passes on to an iterative schema."""
+
+AnyFit = Fit | EstimatedFit | SampledFit
 
 
 class Model(language.Model):
@@ -37,18 +48,27 @@ class Model(language.Model):
         return DerivedPlan(self, choose_plan(read_graph(self, known), goal, by))
 
     def learn(
-        self, data: object, goal: Goal = "posterior", by: str = "auto", backend: str = "auto", seed: int = 0
-    ) -> Fit:
+        self,
+        data: object,
+        goal: Goal = "posterior",
+        by: str = "auto",
+        backend: str = "auto",
+        seed: int = 0,
+        **options: float,
+    ) -> AnyFit:
         """Bind the data, derive the algorithm, run it.
 
         `data` is a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a CSV or Parquet
-        file, which is read in batches. What is in the data is known, the rest unknown.
+        file, which is read in batches. What is in the data is known, the rest unknown. Options of samplers: `chains`,
+        `draws`, `warm_up`, `thin`.
         """
         if isinstance(data, (str, Path)):
-            return self._learn_from_file(data, goal, by, backend, seed)
-        return self._learn_whole(data, goal, by, backend, seed)
+            return self._learn_from_file(data, goal, by, backend, seed, options)
+        return self._learn_whole(data, goal, by, backend, seed, options)
 
-    def _learn_whole(self, data: object, goal: Goal, by: str, backend: str, seed: int) -> Fit:
+    def _learn_whole(
+        self, data: object, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
+    ) -> AnyFit:
         """All data in memory at once."""
         start = perf_counter()
         wanted = signature(self)
@@ -57,6 +77,8 @@ class Model(language.Model):
         plan = self.derive(dataset.known - _inputs(self), goal, by).plan
         derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
+        if not isinstance(plan, Plan):
+            return _iterated(plan, columns, dataset, seed, options, {"bind": bound - start, "derive": derived - bound})
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
@@ -64,7 +86,9 @@ class Model(language.Model):
         fit = Fit(plan, found, columns, sizes, dataset.labels, runner.backend, seed, signature=wanted)
         return _finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
 
-    def _learn_from_file(self, path: str | Path, goal: Goal, by: str, backend: str, seed: int) -> Fit:
+    def _learn_from_file(
+        self, path: str | Path, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
+    ) -> AnyFit:
         """One pass over a file, batch by batch: memory stays flat."""
         start = perf_counter()
         wanted = signature(self)
@@ -73,8 +97,8 @@ class Model(language.Model):
             if plan is None:
                 plan = self.derive(batch.known - _inputs(self), goal, by).plan
                 derived = perf_counter()
-                if needs_rows(plan.program):
-                    return self._learn_whole(path, goal, by, backend, seed)
+                if not isinstance(plan, Plan) or needs_rows(plan.program):
+                    return self._learn_whole(path, goal, by, backend, seed, options)
                 runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH)
                 total: dict[str, int] = {}
                 found = None
@@ -89,6 +113,32 @@ class Model(language.Model):
         assert plan is not None and found is not None
         fit = Fit(plan, found, {}, total, labels, runner.backend, seed, signature=wanted)
         return _finished(fit, {"derive": derived - start}, derived)
+
+
+def _iterated(
+    plan: EMPlan | GibbsPlan,
+    columns: Mapping[str, Any],
+    dataset: Dataset,
+    seed: int,
+    options: Mapping[str, Any],
+    seconds: dict[str, float],
+) -> EstimatedFit | SampledFit:
+    """Run an iterative plan."""
+    start = perf_counter()
+    allowed = OPTIONS[plan.schema]
+    if extra := set(options) - set(allowed):
+        raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
+    sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
+    if isinstance(plan, EMPlan):
+        check_sizes(plan.maximise, sizes)
+        found = run_em(plan, columns, sizes, seed=seed, **options)
+        seconds = {**seconds, "run": perf_counter() - start}
+        return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, seconds=seconds)
+    for program in plan.programs:
+        check_sizes(program, sizes)
+    chains = run_gibbs(plan, columns, sizes, seed=seed, **options)
+    seconds = {**seconds, "run": perf_counter() - start}
+    return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, seconds=seconds)
 
 
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
@@ -164,7 +214,12 @@ def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, i
         if name not in columns:
             shown = name.split("@")[0]
             raise MissingColumn(f"the data have no `{shown}`", expected=f"a column named {shown}")
-    for plate in plan.program.plates:
+    check_sizes(plan.program, sizes)
+
+
+def check_sizes(program: Program, sizes: Mapping[str, int]) -> None:
+    """Every plate that the program runs over must have a size."""
+    for plate in program.plates:
         if plate not in sizes:
             raise ModelError(
                 f"the size of plate `{plate}` is not known", hint=f"give it in the model: m.plate('{plate}', size)"

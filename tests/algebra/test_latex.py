@@ -48,6 +48,7 @@ GOLDEN: list[tuple[Expression, str]] = [
     (Reference("tau_rate", (K,)), r"\tau_{\mathrm{rate},k}"),
     (Reference("sum_x"), r"\mathit{sum\_x}"),
     (Reference("mu", (Z,)), r"\mu_{z_{n}}"),
+    (Reference("doc@word", (N,)), r"\mathrm{doc}(n)"),
     (Literal((1.0, 2.0), (2,), ("k",), (K,)), r"\left(1, 2\right)_{k}"),
     (add(X, multiply(-2.0, MU)), r"x_{n} - 2 \mu_{k}"),
     (multiply(add(X, 1.0), MU), r"\left(x_{n} + 1\right) \mu_{k}"),

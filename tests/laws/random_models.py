@@ -37,6 +37,8 @@ class Sketch:
     columns: dict[str, Array] = field(default_factory=dict)
     """Membership columns under the names that a user gives them."""
     observed: list[str] = field(default_factory=list)
+    values: dict[str, Array] = field(default_factory=dict)
+    """Observations that are not drawn from the model: any value in the support will do."""
     space: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,12 +101,13 @@ class Sketch:
 
     def finished(self) -> Sample:
         """Values for everything, drawn from the model; some of the unknowns are told too."""
-        graph = read_graph(self.model)
-        every = simulate(graph, self.sizes, self.inputs, self.seed)
         told = list(self.observed)
-        for name, node in self.model.variables.items():
-            if node.kind == "random" and name not in told and self.chance(0.07):
-                told.append(name)
+        every = dict(self.values)
+        if not set(told) <= set(every):
+            every |= simulate(read_graph(self.model), self.sizes, {**self.inputs, **self.values}, self.seed)
+            for name, node in self.model.variables.items():
+                if node.kind == "random" and name not in told and self.chance(0.07):
+                    told.append(name)
         data = {name: value for name, value in self.inputs.items() if "@" not in name}
         data |= self.columns
         data |= {name: every[name] for name in told}

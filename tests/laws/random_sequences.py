@@ -36,7 +36,7 @@ def _autoregression(s: Sketch) -> None:
         mean = f"m.c + {mean}"
     start = s.pick("0.0", "0.7")
     s.write(f"m.y = pw.Normal({mean}, {scale}, start={start}, plates=t)")
-    s.observed.append("y")
+    _seen(s, "y", s.numbers.normal(size=s.sizes["t"]))
 
 
 def _markov(s: Sketch) -> None:
@@ -46,11 +46,11 @@ def _markov(s: Sketch) -> None:
     s.write(f"m.begin = pw.Dirichlet({s.number()}, over=k)")
     s.write(f"m.move = pw.Dirichlet({s.number()}, over=k, plates=o)")
     s.write('m.z = pw.Categorical(m.move[m.lag("z")], start=m.begin, plates=t)')
-    s.observed.append("z")
+    _seen(s, "z", s.numbers.integers(0, s.sizes["k"], s.sizes["t"]))
     if s.chance(0.4):
         s.write("m.rate = pw.Gamma(2.0, rate=1.5, plates=k)")
         s.write("m.y = pw.Poisson(m.rate[m.z], plates=t)")
-        s.observed.append("y")
+        _seen(s, "y", s.numbers.poisson(2.0, s.sizes["t"]))
 
 
 def _walk(s: Sketch) -> None:
@@ -65,4 +65,9 @@ def _walk(s: Sketch) -> None:
         drift = " + m.drift"
     s.write(f'm.x = pw.Normal({s.pick("", "0.8 * ")}m.lag("x"){drift}, {step}, start=0.3, plates=t)')
     s.write(f"m.y = pw.Normal(m.x, {noise}, plates=t)")
-    s.observed.append("y")
+    _seen(s, "y", s.numbers.normal(size=s.sizes["t"]))
+
+
+def _seen(s: Sketch, name: str, values: np.ndarray) -> None:
+    s.observed.append(name)
+    s.values[name] = values

@@ -9,7 +9,7 @@ def write_vector(s: Sketch) -> None:
     """A multivariate normal with known or unknown matrix."""
     size = s.choose.randint(1, 3)
     s.plate("n", s.choose.randint(1, 6))
-    s.plate("d", size, fixed=s.chance(0.5) or True)
+    s.plate("d", size, fixed=True)
     plates, at = "()", "{}"
     if s.chance(0.3):
         s.plate("g", 2, fixed=True)
@@ -32,6 +32,7 @@ def write_vector(s: Sketch) -> None:
         mean = at.format("m.mu")
     s.write(f"m.y = pw.MultivariateNormal({mean}, {noise}, over=d, plates=n)")
     s.observed.append("y")
+    s.values["y"] = s.numbers.normal(size=(s.sizes["n"], size))
 
 
 def _matrix(s: Sketch, kind: str, size: int, plates: str, at: str) -> tuple[str, str]:

@@ -136,6 +136,8 @@ def _latex(expression: Expression) -> tuple[str, int]:
             return f"{index_latex(index.name)}-1", _SUM
         case Size(plate):
             return f"N_{{\\mathrm{{{escaped(plate)}}}}}", _ATOM
+        case Reference(name, indices) if "@" in name:
+            return f"{index_latex(name.partition('@')[0])}({_listed(indices)})", _ATOM
         case Reference(name, indices):
             return symbol(name, tuple(latex(part) for part in indices)), _ATOM
         case Literal(values, _, _, indices):

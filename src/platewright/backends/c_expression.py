@@ -72,10 +72,15 @@ class CCode:
         """The text, in brackets where needed."""
         return self.text if self.level >= least else f"({self.text})"
 
+    @property
+    def whole(self) -> str:
+        """The text, to be added to something: a sum of doubles is taken first, whatever order the compiler prefers."""
+        return f"WHOLE({self.text})" if self.level < _PRODUCT and not self.integer else self.text
+
 
 @dataclass
 class CPrinter:
-    """Prints the expressions of one pass; notes which columns, sizes and tables it used, and the lines that go before."""
+    """Prints the expressions of one pass; notes the columns, sizes and tables used, and the lines that go before."""
 
     names: Names
     over: tuple[Index, ...]
@@ -105,6 +110,11 @@ class CPrinter:
         """A new variable."""
         self.fresh += 1
         return f"{word}_{self.fresh}"
+
+    def take(self) -> list[str]:
+        """The lines that must go before what was just printed."""
+        found, self.lines = self.lines, []
+        return found
 
     @contextmanager
     def loop(self, index: Index) -> Iterator[str]:
@@ -214,7 +224,7 @@ class CPrinter:
         self.lines.append(f"double {name} = {first};")
         with self.loop(index):
             value = self.code(body)
-            self.lines.append(step.format(name, value.wrapped(_SUM)))
+            self.lines.append(step.format(name, value.whole))
         return CCode(name)
 
     # -- look-ups ----------------------------------------------------------------------------------------------------

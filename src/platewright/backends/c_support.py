@@ -1,6 +1,6 @@
 """The few C functions that emitted passes share; each emitted file carries the ones it uses.
 
-`gram` is the one that matters: `gram += heavy' rows` for rows kept in cache, a tile of LANES x 3 LANES sums in registers.
+`gram` is the one that matters: `gram += heavy' rows` for rows in cache, LANES x 3 LANES sums at a time in registers.
 """
 
 from __future__ import annotations
@@ -8,10 +8,30 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from platewright.backends.naming import comment
+
 BLOCK = 256
 """Rows worked on at once: per-row scalars are arrays of this length and stay in cache."""
 
 SUPPORT: Mapping[str, str] = {
+    "WHOLE": """
+/* A difference that is taken before it is added to anything: -fassociative-math may not open it. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#define WHOLE(x) __builtin_assoc_barrier(x)
+#elif __has_builtin(__arithmetic_fence)
+#define WHOLE(x) __arithmetic_fence(x)
+#endif
+#endif
+#if !defined(WHOLE)
+static inline double whole(double x)
+{
+    volatile double held = x;
+    return held;
+}
+#define WHOLE(x) whole(x)
+#endif
+""",
     "within": """
 /* A code held inside its plate; `bad` remembers that one was outside, and the caller is told. */
 static inline int64_t within(int64_t code, int64_t size, int *bad)
@@ -189,10 +209,10 @@ static inline void add_row(const double *x, double weight, int64_t width, double
             centre[p] = x[p];
     *total += weight;
     for (int64_t p = 0; p < width; p++) {
-        const double heavy = weight * (x[p] - centre[p]);
+        const double heavy = weight * WHOLE(x[p] - centre[p]);
         offset[p] += heavy;
         for (int64_t q = p; q < width; q++)
-            scatter[p * width + q] += heavy * (x[q] - centre[q]);
+            scatter[p * width + q] += heavy * WHOLE(x[q] - centre[q]);
     }
 }
 """,
@@ -203,8 +223,10 @@ static void settle(int64_t cells, int64_t width, const double *total, double *of
     for (int64_t cell = 0; cell < cells; cell++, offset += width, scatter += width * width) {
         const double share = total[cell] > 0.0 ? 1.0 / total[cell] : 0.0;
         for (int64_t p = 0; p < width; p++)
-            for (int64_t q = p; q < width; q++)
-                scatter[q * width + p] = scatter[p * width + q] -= offset[p] * offset[q] * share;
+            for (int64_t q = p; q < width; q++) {
+                const double about_mean = scatter[p * width + q] - offset[p] * offset[q] * share;
+                scatter[p * width + q] = scatter[q * width + p] = about_mean;
+            }
         for (int64_t p = 0; p < width; p++)
             offset[p] *= share;
     }
@@ -213,14 +235,19 @@ static void settle(int64_t cells, int64_t width, const double *total, double *of
 }
 
 
+def c_comment(text: str) -> str:
+    """User text made safe for a C comment: it can neither end it nor open another, nor hide a line end."""
+    return comment(text).replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+
+
 def support_text(body: str) -> list[str]:
     """The shared functions that the body uses, directly or through one another, in the order of the table."""
     wanted: set[str] = set()
-    waiting = [body]
+    waiting = [re.sub(r"/\*.*?\*/", "", body, flags=re.S)]
     while waiting:
         text = waiting.pop()
         for name, function in SUPPORT.items():
-            if name not in wanted and re.search(rf"\b{name}\b", text):
+            if name not in wanted and re.search(r"\bLANES\b" if name == "LANES" else rf"\b{name}\(", text):
                 wanted.add(name)
                 waiting.append(function)
     if "shifted" in wanted:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from platewright.backends.twofold import two_product, two_sum, twofold_product, twofold_quotient, twofold_sum
+from platewright.backends.twofold import two_sum, twofold_product, twofold_quotient, twofold_sum
 from platewright.family import Array
 
 Pool = tuple[Array, ...]
@@ -113,9 +113,12 @@ def block_means(block: Array, weight: Array, starts: Array) -> tuple[Array, Arra
     total = summed(np.broadcast_to(weight, block.shape[:1])[:, None], starts)[:, 0]
     some = np.where(total > 0, total, 1.0)[:, None]
     mean = summed(block * weight[:, None] if weight.ndim else block * weight if weight != 1 else block, starts) / some
-    lowest = np.minimum.reduceat(block, starts) if len(starts) > 1 else block.min(axis=0)
-    highest = np.maximum.reduceat(block, starts) if len(starts) > 1 else block.max(axis=0)
-    return total, np.where(lowest == highest, lowest, mean)
+    first, last = block[starts], block[np.append(starts[1:], len(block)) - 1]
+    for column in np.flatnonzero((first == last).any(axis=0)):
+        values = block[:, column]
+        same = np.minimum.reduceat(values, starts) == np.maximum.reduceat(values, starts)
+        mean[:, column] = np.where(same, first[:, column], mean[:, column])
+    return total, mean
 
 
 def spread_out(values: Array, starts: Array, count: int) -> Array:
@@ -125,7 +128,7 @@ def spread_out(values: Array, starts: Array, count: int) -> Array:
 
 def summed(rows: Array, starts: Array) -> Array:
     """Sums of rows, cell by cell."""
-    return rows.sum(axis=0)[None] if len(starts) == 1 else np.add.reduceat(rows, starts, axis=0)
+    return np.ones((1, len(rows))) @ rows if len(starts) == 1 else np.add.reduceat(rows, starts, axis=0)
 
 
 def summed_products(left: Array, right: Array, starts: Array) -> Array:
@@ -159,7 +162,7 @@ def merged_pools(left: Pool, right: Pool) -> Pool:
     shift = twofold_sum(right_mean, (-left_mean[0], -left_mean[1]))
     if len(left) < 5 or len(right) < 5:
         share = right[0] / some
-        mean = twofold_sum(left_mean, two_product(shift[0], np.broadcast_to(share[..., None], shift[0].shape)))
+        mean = twofold_sum(left_mean, twofold_product(shift, (share[..., None], 0.0)))
         between = (left[0] * share)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
         return total, mean[0], left[2] + right[2] + between, mean[1]
     share = tuple(part[..., None] for part in twofold_quotient((right[0], 0.0 * some), (some, 0.0 * some)))
@@ -173,15 +176,18 @@ def merged_pools(left: Pool, right: Pool) -> Pool:
 def without_pool(whole: Pool, part: Pool) -> Pool:
     """The pool of the rows that stay when those of a part are taken out: merging with negative weight."""
     stay = merged_pools(whole, (-part[0], part[1], -part[2], *part[3:4], *(-rest for rest in part[4:])))
-    gone = stay[0] <= 0
-    return tuple(np.where(gone.reshape(*gone.shape, *[1] * (array.ndim - gone.ndim)), 0.0, array) for array in stay)
+    gone = stay[0] <= 64 * np.finfo(float).eps * np.abs(whole[0])
+    return tuple(
+        np.where(np.reshape(gone, gone.shape + (1,) * (np.ndim(array) - gone.ndim)), 0.0, array) for array in stay
+    )
 
 
 def is_ill_conditioned(pool: Pool) -> bool:
     """Whether too little is left of a column after those before it for its scatter to be trusted.
 
-    Below a millionth more than six of the sixteen digits are lost. With many cells, a column that is a combination of
-    others to the last digit is passed over: a cell of few rows always has one, and zero is the right root for it.
+    A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column,
+    the response. Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that
+    is a combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
     """
     scatter = np.asarray(pool[2])
     if len(pool) > 4 or scatter.size == 0:
@@ -189,11 +195,12 @@ def is_ill_conditioned(pool: Pool) -> bool:
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
     root = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1)
     left = np.divide(root**2, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
-    doubtful = left < 1e-6
+    doubtful = left < np.append(np.full(scatter.shape[-1] - 1, 1e-3), 1e-6)
     if scatter.ndim > 2:
         sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
         doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
-    return bool(doubtful.any())
+    bad = doubtful.any(axis=-1)
+    return bool(np.sum(pool[0] * bad) > 0.05 * np.sum(pool[0]))
 
 
 def rows_of_pool(

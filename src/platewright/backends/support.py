@@ -35,6 +35,9 @@ from platewright.backends.pooling import (
 from platewright.backends.twofold import two_product, two_sum, twofold_product, twofold_quotient, twofold_sum
 from platewright.family import Array
 
+WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+
 
 def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | None = None) -> Array:
     """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
@@ -71,12 +74,10 @@ def stacked(designs: Sequence[Array], batch: int) -> Array:
 def triangularised(design: Array, eliminated: int, outputs: int) -> dict[str, Array]:
     """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
     width = design.shape[-1]
-    order = np.argsort(-np.abs(design).max(axis=-1, initial=0.0), axis=-1, kind="stable")
-    design = np.take_along_axis(design, order[..., None], axis=-2)  # large rows first: rotations then lose nothing
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
         design = np.concatenate([design, padding], axis=-2)
-    upper = np.linalg.qr(design, mode="r")
+    upper = reflected(design) if width <= WIDEST else np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))[..., :eliminated]
     pivots = np.diagonal(upper, axis1=-2, axis2=-1)[..., :eliminated]
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
@@ -96,6 +97,31 @@ def triangularised(design: Array, eliminated: int, outputs: int) -> dict[str, Ar
         "left": left[..., :outer],
         "rest": left[..., outer:],
     }
+
+
+def reflected(design: Array) -> Array:
+    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
+
+    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
+    touched by its reflection: what a residual has of digits does not spill over into coefficients.
+    """
+    upper = np.array(design, dtype=float)
+    for j in range(min(upper.shape[-2:])):
+        largest = j + np.argmax(np.abs(upper[..., j:, j]), axis=-1)[..., None, None]
+        pivot = np.take_along_axis(upper, largest, axis=-2)
+        np.put_along_axis(upper, largest, upper[..., j : j + 1, :].copy(), axis=-2)
+        upper[..., j : j + 1, :] = pivot
+        size = np.abs(pivot[..., 0, j])[..., None]
+        mirror = upper[..., j:, j] / np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror**2).sum(axis=-1))
+        sign = np.where(pivot[..., 0, j] < 0, -1.0, 1.0)
+        mirror[..., 0] += sign * length
+        weight = np.divide(2.0, (mirror**2).sum(axis=-1), out=np.zeros_like(length), where=length > 0)
+        below = upper[..., j:, j + 1 :]
+        below -= (weight[..., None] * mirror)[..., :, None] * (mirror[..., None, :] @ below)
+        upper[..., j, j] = -sign * length * size[..., 0]
+        upper[..., j + 1 :, j] = 0.0
+    return upper[..., : upper.shape[-1], :]
 
 
 def log_determinant(matrix: Array) -> Array:
@@ -155,6 +181,7 @@ SHARED = (  # in the order in which an emitted file carries them
     placed,
     stacked,
     triangularised,
+    reflected,
     log_determinant,
     log_bessel0,
     trigamma,
@@ -164,6 +191,7 @@ SHARED = (  # in the order in which an emitted file carries them
 )
 
 CONSTANTS = {
+    "WIDEST": WIDEST,
     "ROWS_AT_ONCE": ROWS_AT_ONCE,
     "ROWS_OF_EXACT_BLOCK": ROWS_OF_EXACT_BLOCK,
     "BITS_OF_SLICE": BITS_OF_SLICE,

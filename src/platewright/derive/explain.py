@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
+from platewright.schemas.em import EMPlan
+from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
 
 
 def explain(plan: Plan) -> str:
@@ -35,3 +37,50 @@ def _line(statement: object) -> str:
     from platewright.program.program import statement_text
 
     return statement_text(statement)  # type: ignore[arg-type]
+
+
+def explain_gibbs(plan: GibbsPlan) -> str:
+    """The blocks of a sweep, each with its conditional and why."""
+    graph = plan.graph
+    lines = [
+        f"{graph.title}: {plan.summary}",
+        "",
+        f"known:   {', '.join(sorted(graph.known)) or 'nothing'}",
+        f"unknown: {', '.join(graph.unknown) or 'nothing'}",
+        f"joint:   {joint_equation(graph)}",
+        "",
+    ]
+    for number, block in enumerate(plan.blocks, start=1):
+        named = ", ".join(block.variables)
+        match block:
+            case ExactBlock():
+                lines.append(f"{number}. draw {named} given the rest, exactly:")
+                lines += [f"       {step.because}" for step in block.plan.steps if step.operation.startswith("elim")]
+            case SliceBlock():
+                lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
+            case ChainBlock():
+                lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
+    lines += ["", "why not a better schema:"]
+    lines += [f"    {refusal}" for refusal in plan.declined]
+    return "\n".join(lines)
+
+
+def explain_em(plan: EMPlan) -> str:
+    """The two steps, each with what justifies it."""
+    graph = plan.graph
+    lines = [
+        f"{graph.title}: {plan.summary}",
+        "",
+        f"known:   {', '.join(sorted(graph.known)) or 'nothing'}",
+        f"hidden:  {', '.join(item.name for item in plan.hidden)}",
+        f"joint:   {joint_equation(graph)}",
+        "",
+        "expectation: posterior of the hidden variables given data and parameters",
+    ]
+    lines += [f"    {_line(statement)}" for statement in plan.expect.body]
+    lines += ["", "maximisation: the closed-form mode, with expected statistics in place of known ones"]
+    lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
+    lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
+    lines += ["", "why not a better schema:"]
+    lines += [f"    {refusal}" for refusal in plan.declined]
+    return "\n".join(lines)

@@ -9,22 +9,37 @@ from platewright.errors import NotSolvable, UnknownName
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.schema import Goal, Plan
+from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.exact import plan_exact
+from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 
-SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], Plan | Declined]], ...] = (("exact", plan_exact),)
+AnyPlan = Plan | EMPlan | GibbsPlan
+
+SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
+    ("exact", plan_exact),
+    ("em", plan_em),
+    ("gibbs", plan_gibbs),
+)
 """All schemas, the most exact first."""
 
+AUTOMATIC: dict[str, tuple[str, ...]] = {
+    "posterior": ("exact",),
+    "evidence": ("exact",),
+    "map": ("exact", "em"),
+}
+"""For each goal the schemas that `by="auto"` tries, in order."""
 
-def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> Plan:
+
+def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
     """The first schema that applies, with the reasons of those before it; an error when none does."""
     if by != "auto" and by not in dict(SCHEMAS):
         raise UnknownName(by, ["auto", *dict(SCHEMAS)], where="by=")
     declined: list[Declined] = []
     for name, schema in SCHEMAS:
-        if by not in ("auto", name):
+        if by != name and not (by == "auto" and name in AUTOMATIC[goal]):
             continue
         found = schema(graph, goal)
-        if isinstance(found, Plan):
+        if not isinstance(found, Declined):
             return replace(found, declined=tuple(declined))
         declined.append(Declined(name, found.reason))
     reasons = "\n    ".join(f"{refusal.operation} declined: {refusal.reason}" for refusal in declined)

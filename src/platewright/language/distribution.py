@@ -28,6 +28,9 @@ class Distribution:
     optional: tuple[Expression, ...] = ()
     start: object = None
 
+    def __repr__(self) -> str:
+        return f"pw.{self.family.name}(...)"
+
 
 @dataclass(frozen=True)
 class Constructor:
@@ -46,7 +49,10 @@ class Constructor:
         **named: object,
     ) -> Distribution:
         given = self._named(arguments, named)
-        return Distribution(self.family, given, as_plates(plates), over, tuple(optional), start)
+        if over is not None:
+            check_plate(over, "over=")
+        arcs = (optional,) if isinstance(optional, Expression) else tuple(optional)
+        return Distribution(self.family, given, as_plates(plates), over, arcs, start)
 
     def _named(self, arguments: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
         slots = [self._spellings(parameter.name) for parameter in self.family.parameters]
@@ -102,13 +108,19 @@ class Constructor:
 
 def as_plates(plates: object) -> tuple[Plate, ...]:
     """One plate or several, checked."""
-    several = (plates,) if isinstance(plates, Plate) else tuple(plates)  # type: ignore[arg-type]
+    several = tuple(plates) if isinstance(plates, (tuple, list)) else (plates,)
     for plate in several:
-        if not isinstance(plate, Plate):
-            raise ParameterError(f"{plate!r} is not a plate", expected="plates=m.plate('name') or a tuple of such")
+        check_plate(plate, "plates=")
     if len({plate.name for plate in several}) < len(several):
         raise ParameterError("a plate is listed twice", hint="use m.plate('other', like=plate) for a second index")
     return several
+
+
+def check_plate(plate: object, where: str) -> Plate:
+    """A plate, or an error that says where one was wanted."""
+    if not isinstance(plate, Plate):
+        raise ParameterError(f"{plate!r} is not a plate", where=where, expected="what m.plate('name') returned")
+    return plate
 
 
 def array(values: object, *, over: Plate | Sequence[Plate]) -> Expression:
@@ -141,6 +153,7 @@ def literal(values: object, axes: tuple[Index, ...], sizes: Sequence[int | None]
 
 def identity(plate: Plate) -> Expression:
     """The unit matrix over a plate."""
+    check_plate(plate, "identity(...)")
     return Indicator(plate.index, Index(plate.name + "'", plate.name))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from platewright.algebra import build
 from platewright.algebra.expression import Expression
-from platewright.errors import PlateError
+from platewright.errors import ParameterError, PlateError
 from platewright.language.plate import Plate
 
 
@@ -102,4 +104,10 @@ def less(left: object, right: object) -> Expression:
 
 def where(condition: object, then: object, otherwise: object) -> Expression:
     """`then` where the condition is one, else `otherwise`."""
+    if isinstance(condition, (bool, np.bool_)):
+        raise ParameterError(
+            f"the condition of pw.where is {condition}, a plain truth value",
+            expected="a variable or an expression that is 0 or 1",
+            hint="`m.a == m.b` compares two Python objects; write pw.equal(m.a, m.b)",
+        )
     return build.where(condition, then, otherwise)

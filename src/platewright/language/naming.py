@@ -20,8 +20,9 @@ from platewright.algebra.expression import (
     walk,
 )
 from platewright.errors import ModelError, ParameterError, PlateError, UnknownName
-from platewright.family import Argument, Parameter, filled
+from platewright.family import Argument, filled
 from platewright.language.distribution import Distribution, literal
+from platewright.language.parameters import check_bounds, check_parameter
 from platewright.language.plate import Plate, beginning, membership
 from platewright.language.variable import Variable
 
@@ -33,6 +34,7 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
     """The variable that `m.name = distribution` declares."""
     family = distribution.family
     own = tuple(plate.index for plate in distribution.plates)
+    check_bounds(name, family, distribution.given)
     event = _event_plate(name, distribution, own, plates)
     axes = (event, Index(event.name + "'", event.plate)) if event is not None else ()
     canonical = _parameters(name, distribution, distribution.given, own, axes, plates)
@@ -115,8 +117,14 @@ def _parameters(
         sizes = [plates[axis.plate].size for axis in axes[:rank]]
         if isinstance(value, (list, tuple, np.ndarray)):
             value = literal(value, axes[:rank], sizes)
+        if isinstance(value, Distribution):
+            raise ParameterError(
+                f"{word} of `{name}` is a distribution without a name",
+                where=f"variable {name}",
+                hint=f"name it first: m.{word} = {value!r}, then use m.{word}",
+            )
         written = expression(value)
-        _check_number(name, family.name, word, written, distribution)
+        check_parameter(name, distribution.family, word, written, rank, sizes)
         arguments[word] = Argument(align(name, written, own, axes[:rank], plates), axes[:rank])
     canonical: dict[str, Argument] = {}
     for parameter in family.parameters:
@@ -142,26 +150,6 @@ def _rank(distribution: Distribution, word: str) -> int:
     return 0
 
 
-def _check_number(name: str, family: str, word: str, value: Expression, distribution: Distribution) -> None:
-    """A parameter given as a number must lie in its range; `sd=-1` is caught where it is written."""
-    if not isinstance(value, Constant):
-        return
-    if not np.isfinite(value.value) and family != "Flat":
-        raise ParameterError(
-            f"{word} of {family} is {value.value}", where=f"variable {name}", expected="a finite number"
-        )
-    parameter = next((p for p in distribution.family.parameters if p.name == word), Parameter(word))
-    positive = parameter.domain.lower == 0.0 or word in ("sd", "variance", "precision", "scale", "rate")
-    if positive and parameter.domain.upper > 1 and value.value <= 0:
-        raise ParameterError(
-            f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected="a number above 0"
-        )
-    if not parameter.domain.lower <= value.value <= parameter.domain.upper:
-        raise ParameterError(
-            f"{word} of {family} is {value.value:g}", where=f"variable {name}", expected=str(parameter.domain)
-        )
-
-
 def align(
     name: str, written: Expression, own: tuple[Index, ...], events: tuple[Index, ...], plates: Mapping[str, Plate]
 ) -> Expression:
@@ -175,14 +163,14 @@ def align(
         route = _membership_route(index.plate, own, plates)
         if route is None:
             listed = ", ".join(axis.name for axis in own) or "none"
-            guilty = next(
-                (n.name for n in walk(written) if isinstance(n, Reference) and index in n.indices), str(written)
-            )
+            found = next((n.name for n in walk(written) if isinstance(n, Reference) and index in n.indices), None)
+            guilty = "a table" if found is None else f"`{found}`"
+            indexed = "it[...]" if found is None else f"m.{found}[...]"
             raise PlateError(
-                f"`{name}` uses `{guilty}`, which lives on plate `{index.plate}`, but `{name}` is not on that plate",
+                f"`{name}` uses {guilty}, which lives on plate `{index.plate}`, but `{name}` is not on that plate",
                 where=f"variable {name}",
                 expected=f"the plates of {guilty} among those of {name} ({listed})",
-                hint=f"add plates={index.plate}, index it (m.{guilty}[...]), or reduce it (over={index.plate})",
+                hint=f"add plates={index.plate}, index it ({indexed}), or reduce it (over={index.plate})",
             )
         changes[index] = route
     step = next((plates[index.plate] for index in own if plates[index.plate].ordered), None)

@@ -23,6 +23,9 @@ class Plate:
         """The index that runs over this plate."""
         return Index(self.name, self.name)
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
     def __str__(self) -> str:
         size = "?" if self.size is None else str(self.size)
         inside = f" within {self.within}" if self.within else ""

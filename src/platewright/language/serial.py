@@ -58,10 +58,7 @@ def parts_json(
         "title": title,
         "plates": [plate_json(plate) for plate in plates.values()],
         "variables": [variable_json(variable) for variable in variables.values()],
-        "potentials": [
-            {"name": found.name, "axes": _axes_json(found.axes), "expression": expression_json(found.expression)}
-            for found in potentials.values()
-        ],
+        "potentials": [potential_json(potential) for potential in potentials.values()],
     }
 
 
@@ -82,6 +79,8 @@ def parts_from_json(data: object) -> tuple[str, dict[str, Plate], dict[str, Vari
     for potential in potentials.values():
         _check_plates(tuple(axis.plate for axis in potential.axes), plates)
         _check_expression(potential.expression, variables, plates)
+        if strangers := set(potential.of) - set(variables):
+            raise FormatError(f"potential `{potential.name}` is of `{min(strangers)}`, which is not there"[:80])
     return text_from_json(written["title"]), plates, variables, potentials
 
 
@@ -161,11 +160,22 @@ def variable_from_json(data: object) -> Variable:
     )
 
 
+def potential_json(potential: Potential) -> Written:
+    """A potential."""
+    return {
+        "name": potential.name,
+        "axes": _axes_json(potential.axes),
+        "expression": expression_json(potential.expression),
+        "of": list(potential.of),
+    }
+
+
 def potential_from_json(data: object) -> Potential:
-    """A potential as `parts_json` wrote it."""
-    written = table_from_json(data, "name", "axes", "expression")
+    """A potential that `potential_json` wrote."""
+    written = table_from_json(data, "name", "axes", "expression", "of")
     axes = _axes_from_json(written["axes"])
-    return Potential(text_from_json(written["name"]), axes, expression_from_json(written["expression"]))
+    of = tuple(text_from_json(name) for name in list_from_json(written["of"]))
+    return Potential(text_from_json(written["name"]), axes, expression_from_json(written["expression"]), of)
 
 
 def label_json(label: object) -> object:

@@ -20,12 +20,12 @@ from platewright.algebra.expression import (
     Expression,
     Index,
     Indicator,
-    Multiply,
     Reference,
     Root,
     Size,
     free_indices,
     mentions,
+    names,
 )
 from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
@@ -35,6 +35,7 @@ from platewright.program.statements import Column, Pool, Triangularise
 from platewright.recognition.groups import Group, place
 from platewright.recognition.linear import Part
 from platewright.recognition.rows import Rows, renamed_rows
+from platewright.recognition.scales import no_common_scale, parted
 
 WORD = "eliminate gaussian"
 
@@ -58,6 +59,10 @@ def eliminate_gaussian(
 ) -> GaussianElimination | Declined:
     """Eliminate a group from the rows that touch it; the caller keeps all other factors."""
     touching = [_plain(found, unknown) for found in rows if set(group.variables) & found.variables]
+    for found in touching:
+        if stray := _unknown_beside(found, unknown):
+            where = f"enters `{found.owner}` beside {_shown(group)}"
+            return Declined(WORD, f"`{stray}`, unknown and not Gaussian given the rest, {where}")
     settled = _one_scale([_at_batch(found, group, nodes) for found in touching], group, unknown)
     if isinstance(settled, Declined):
         return settled
@@ -66,6 +71,20 @@ def eliminate_gaussian(
     if isinstance(layout, Declined):
         return layout
     return _result(name, group, layout, scale, matrix, output)
+
+
+def _shown(group: Group) -> str:
+    return ", ".join(f"`{name}`" for name in group.variables)
+
+
+def _unknown_beside(rows: Rows, unknown: frozenset[str]) -> str:
+    """An unknown that the rows hold in another way than as one of their linear parts."""
+    used = set(names(rows.rest))
+    for part in rows.parts:
+        used |= names(part.coefficient)
+        for position in part.at:
+            used |= names(position)
+    return min(used & unknown, default="")
 
 
 @dataclass(frozen=True)
@@ -128,7 +147,7 @@ def _one_scale(
     scales: dict[tuple[Expression, Expression | None], str] = {}
     output: Index | None = None
     for rows, codes in found:
-        known, scale = _parted(rows.weight, unknown)
+        known, scale = parted(rows.weight, unknown)
         back = {code: own for code, own in zip(codes, batch, strict=True) if code != own}
         scale = substitute(scale, back)
         matrix = None
@@ -141,28 +160,20 @@ def _one_scale(
             rows = Rows(rows.owner, rows.axes, rows.weight, rows.parts, rows.rest, (output, too), matrix)
         scales.setdefault((scale, matrix), rows.owner)
         placed.append(Placed(rows, codes, known))
-    names = ", ".join(group.variables)
     if len(scales) > 1:
-        shown = "; ".join(
-            f"{multiply(scale, *([matrix] if matrix is not None else []))} in {owner}"
-            for (scale, matrix), owner in scales.items()
-        )
-        return Declined(WORD, f"the terms of {names} carry no common scale: {shown}")
+        shown = {
+            scale if matrix is None else multiply(scale, matrix): owner for (scale, matrix), owner in scales.items()
+        }
+        return Declined(WORD, no_common_scale(group.variables, shown, unknown))
     scale, matrix = next(iter(scales))
     stray = free_indices(scale) - set(batch)
     if matrix is not None:
         assert output is not None
         stray |= free_indices(matrix) - set(batch) - {output, Index(output.name + "'", output.plate)}
     if stray:
-        return Declined(WORD, f"the scale of {names} differs along {min(index.plate for index in stray)}")
+        plate = min(index.plate for index in stray)
+        return Declined(WORD, f"the scale of {_shown(group)} differs along plate `{plate}`, to which they are common")
     return placed, scale, matrix, output
-
-
-def _parted(weight: Expression, unknown: frozenset[str]) -> tuple[Expression, Expression]:
-    factors = weight.factors if isinstance(weight, Multiply) else (weight,)
-    known = [factor for factor in factors if not mentions(factor, set(unknown))]
-    other = [factor for factor in factors if mentions(factor, set(unknown))]
-    return multiply(*known), multiply(*other)
 
 
 def _result(

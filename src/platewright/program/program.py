@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from platewright.algebra.build import multiply, substitute
 from platewright.algebra.expression import (
     Expression,
     Index,
     Indicator,
     Maximum,
+    Multiply,
     Reference,
     Size,
     Sum,
@@ -129,6 +131,7 @@ class Hoister:
         indices = tuple(sorted(free_indices(expression), key=lambda index: index.name))
         if expression in self.statistics:
             return Reference(self.statistics[expression].name, indices)
+        body = _at_groups(body, indices)
         name = self.fresh(_label(body, kind, self.data))
         self.statistics[expression] = Statistic(name, indices, tuple(over), body, kind, because)  # type: ignore[arg-type]
         return Reference(name, indices)
@@ -149,6 +152,22 @@ class Hoister:
         return name
 
 
+def _at_groups(body: Expression, indices: tuple[Index, ...]) -> Expression:
+    """Under `[z[n] = k]` other factors may look k up at z[n]: rows then go to their group in one pass."""
+    if not isinstance(body, Multiply):
+        return body
+    for factor in body.factors:
+        if not isinstance(factor, Indicator) or not isinstance(factor.right, Index) or factor.right not in indices:
+            continue
+        if isinstance(factor.left, Index):
+            continue
+        others = [other for other in body.factors if other is not factor]
+        moved = [o if isinstance(o, Indicator) else substitute(o, {factor.right: factor.left}) for o in others]
+        if moved != others:
+            return _at_groups(multiply(factor, *moved), indices)
+    return body
+
+
 def _label(body: Expression, kind: str, data: frozenset[str]) -> str:
     """A readable name: `count_z`, `sum_x_y`, `max_x`."""
     plain = isinstance(body, Indicator) or _only_indicators(body)
@@ -157,8 +176,6 @@ def _label(body: Expression, kind: str, data: frozenset[str]) -> str:
 
 
 def _only_indicators(body: Expression) -> bool:
-    from platewright.algebra.expression import Multiply
-
     return isinstance(body, Multiply) and all(isinstance(factor, Indicator) for factor in body.factors)
 
 

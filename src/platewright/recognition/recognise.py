@@ -69,10 +69,16 @@ def recognise(factors: Sequence[Factor], target: Variable, facts: Facts) -> Reco
             if found.reason:
                 reasons.append(found.reason)
     functions = ", ".join(str(atom) for atom in collected.weights) or "no function"
+    limits = "".join(f", bounded {_side(bound)} {bound.value}" for bound in collected.bounds)
     return Declined(
         word,
-        f"`{target.name}` ({target.domain}) enters through {functions}; no family with that support has just these",
+        f"`{target.name}` ({target.domain}{limits}) enters through {functions}; "
+        "no family with that support has just these",
     )
+
+
+def _side(bound: Bound) -> str:
+    return "below by" if bound.side == "lower" else "above by"
 
 
 def _changed(collected: Collected, target: Variable, transform: Transform, facts: Facts) -> Collected | Declined:

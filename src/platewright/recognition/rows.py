@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from platewright.algebra.build import add, multiply, rename_bound, substitute, total
 from platewright.algebra.expression import (
     Add,
+    Call,
     Constant,
     Expression,
     Index,
@@ -23,6 +24,8 @@ from platewright.algebra.expression import (
     Where,
     fresh,
     mentions,
+    names,
+    walk,
 )
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
@@ -62,14 +65,20 @@ def split_rows(factor: Factor, unknowns: Set[str]) -> Split | Declined:
     """All rows of a factor; declined when a term that holds an unknown is not a weighted square of a linear form."""
     rows: list[Rows] = []
     rest: list[Factor] = []
+    refused: list[tuple[Expression, Declined]] = []
     for axes, term in flat_terms(factor.axes, factor.expression, set(unknowns)):
         if not mentions(term, set(unknowns)):
             rest.append(Factor(factor.owner, axes, term))
             continue
         found = _square(factor.owner, axes, term, unknowns)
         if isinstance(found, Declined):
-            return found
-        rows.append(found)
+            refused.append((term, found))
+        else:
+            rows.append(found)
+    if refused:
+        # A function of the unknown says more than a product that only fails because of it.
+        refused.sort(key=lambda pair: not any(isinstance(part, Call) for part in walk(pair[0])))
+        return refused[0][1]
     return Split(tuple(rows), tuple(rest))
 
 
@@ -107,22 +116,36 @@ def _square(owner: str, axes: tuple[Index, ...], term: Expression, unknowns: Set
     factors = term.factors if isinstance(term, Multiply) else (term,)
     holding = [factor for factor in factors if mentions(factor, set(unknowns))]
     if len(holding) != 1:
-        return Declined(word, f"{term} (of {owner}) is not a weighted square of a linear form")
+        return Declined(
+            word, f"{_entry(owner, term, unknowns)} through {term}, not through the square of a linear form"
+        )
     weight = multiply(-2.0, *(factor for factor in factors if factor is not holding[0]))
-    if _sign(weight) < 0:
-        return Declined(word, f"{term} (of {owner}) grows without bound")
+    found = None
     try:
         match holding[0]:
             case Power(base, Constant(2.0)):
                 form = linear(base, unknowns)
-                return Rows(owner, axes, weight, _clear_of(form.parts, axes), form.rest)
+                found = Rows(owner, axes, weight, _clear_of(form.parts, axes), form.rest)
             case Quadratic(residual, matrix, row, column) if not mentions(matrix, set(unknowns)):
                 form = linear(residual, unknowns)
                 parts = _clear_of(form.parts, (*axes, row, column))
-                return Rows(owner, axes, weight, parts, form.rest, (row, column), matrix)
+                found = Rows(owner, axes, weight, parts, form.rest, (row, column), matrix)
     except NotLinear as bent:
-        return Declined(word, f"{bent.part} (in {owner}) is not linear in {', '.join(sorted(unknowns))}")
-    return Declined(word, f"{holding[0]} (in {owner}) is not the square of a linear form")
+        return Declined(word, f"{_entry(owner, bent.part, unknowns)} through {bent.part}, which is not linear")
+    if found is None:
+        entry = _entry(owner, holding[0], unknowns)
+        return Declined(word, f"{entry} through {holding[0]}, not through the square of a linear form")
+    if _sign(weight) < 0:
+        return Declined(word, f"{_entry(owner, term, unknowns)} through {term}, which grows without bound")
+    return found
+
+
+def _entry(owner: str, part: Expression, unknowns: Set[str]) -> str:
+    """Who enters where: `mu` enters `y`, or its own prior."""
+    held = sorted(names(part) & unknowns)
+    shown = " and ".join(f"`{name}`" for name in held)
+    where = "its own prior" if held == [owner] else f"`{owner}`"
+    return f"{shown} {'enter' if len(held) > 1 else 'enters'} {where}"
 
 
 def _clear_of(parts: tuple[Part, ...], axes: tuple[Index, ...]) -> tuple[Part, ...]:

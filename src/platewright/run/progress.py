@@ -1,45 +1,60 @@
-"""Progress on work that takes more than a second: a bar on a terminal, plain lines elsewhere."""
+"""Say that work is going on, once it has taken a second: a spinner on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from time import monotonic
-from typing import Any, TypeVar
-
-Item = TypeVar("Item")
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock, Timer
+from time import perf_counter
+from typing import Any, TextIO
 
 PATIENCE = 1.0
 """Seconds of silence before anything is shown."""
 
 
-def progress(items: Sequence[Item], title: str) -> Iterator[Item]:
-    """The items one after another, with progress shown once a second has passed."""
-    start = last = monotonic()
-    bar = None
-    total = len(items)
+@contextmanager
+def working(what: str, stream: TextIO | None = None, patience: float = PATIENCE) -> Iterator[None]:
+    """Around work that may take long; quick work leaves no trace. Results go elsewhere, this writes to stderr."""
+    out = sys.stderr if stream is None else stream
+    start = perf_counter()
+    shown = _Shown(what, out)
+    timer = Timer(patience, shown.begin)
+    timer.daemon = True
+    timer.start()
     try:
-        for number, item in enumerate(items):
-            yield item
-            now = monotonic()
-            if now - start < PATIENCE:
-                continue
-            if sys.stderr.isatty():
-                bar = bar or _bar(title, total)
-                bar.update(bar.task_ids[0], completed=number + 1)
-            elif now - last > 10 * PATIENCE:
-                last = now
-                print(f"{title}: {number + 1} of {total}", file=sys.stderr)
+        yield
     finally:
-        if bar is not None:
-            bar.stop()
+        timer.cancel()
+        shown.end(perf_counter() - start)
 
 
-def _bar(title: str, total: int) -> Any:
-    from rich.console import Console
-    from rich.progress import Progress
+class _Shown:
+    """What is on the screen: nothing, a spinner, or a line. The timer's thread and ours take turns by a lock."""
 
-    bar = Progress(console=Console(stderr=True))
-    bar.add_task(title, total=total)
-    bar.start()
-    return bar
+    def __init__(self, what: str, out: TextIO) -> None:
+        self.what, self.out = what, out
+        self.status: Any = None
+        self.begun = self.ended = False
+        self.lock = Lock()
+
+    def begin(self) -> None:
+        with self.lock:
+            if self.ended:
+                return
+            self.begun = True
+            if not self.out.isatty():
+                print(f"{self.what} ...", file=self.out, flush=True)
+                return
+            from rich.console import Console  # slow to load, and only for terminals
+
+            self.status = Console(file=self.out).status(self.what)
+            self.status.start()
+
+    def end(self, seconds: float) -> None:
+        with self.lock:
+            self.ended = True
+            if self.status is not None:
+                self.status.stop()
+            if self.begun:
+                print(f"{self.what}: {seconds:.1f} s", file=self.out, flush=True)

@@ -13,7 +13,7 @@ from platewright.family import Array
 from platewright.program.program import EVIDENCE
 from platewright.run.changing import chosen_rows, forgotten, row_plate
 from platewright.run.execute import arguments, finish
-from platewright.run.progress import progress
+from platewright.run.ticking import progress
 
 if TYPE_CHECKING:
     from platewright.run.fit import Fit

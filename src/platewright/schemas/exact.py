@@ -66,7 +66,7 @@ def _is_everything(graph: Graph) -> bool:
     return not graph.known
 
 
-def plan_exact(graph: Graph, goal: Goal) -> Plan | Declined:
+def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True) -> Plan | Declined:
     """The closed-form plan, or which unknown stands in its way and why."""
     prepared = prepare(graph)
     steps = list(prepared.steps)
@@ -101,6 +101,8 @@ def plan_exact(graph: Graph, goal: Goal) -> Plan | Declined:
         for piece, state in zip(pieces, solved, strict=True)
     }
     evidence[()] = add(*(factor.summed for factor in rest))
+    if not with_evidence:
+        evidence = {}
     program = build_program(graph_now, solved, evidence)
     conditionals = tuple(conditional for state in solved for conditional in state.conditionals)
     factors = (*graph_now.factors, *minus)
@@ -181,16 +183,23 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     codes = {
         name: str(graph.nodes[name].domain.levels) for name in columns if graph.nodes[name].domain.kind == "levels"
     }
+    return Program(graph.title, columns, every, tuple(body), _results(body), codes, fixed_sizes(graph))
+
+
+def fixed_sizes(graph: Graph) -> dict[str, int]:
+    """Plate sizes that the model fixes, with the numbers of values of finite integers."""
     sizes = {name: plate.size for name, plate in graph.plates.items() if plate.size is not None}
     for name, node in graph.nodes.items():
         if node.domain.kind == "integer" and node.domain.is_finite:
             sizes[f"{name}.levels"] = int(node.domain.upper) + 1
-    return Program(graph.title, columns, every, tuple(body), _results(body), codes, sizes)
+    return sizes
 
 
 def _evidence(evidence: Mapping[tuple[str, ...], Expression], hoister: Hoister) -> list[Assign]:
     """The log evidence, piece by piece where there are several (Theorem 6.1), then their sum."""
     parts = [(names_of, part) for names_of, part in evidence.items() if part != ZERO]
+    if not evidence:
+        return []
     if len(parts) == 1:
         return [Assign(EVIDENCE, (), hoister.hoist(parts[0][1], "evidence"), "evidence (Lemma 6.4)")]
     statements = []

@@ -1,0 +1,96 @@
+"""Eliminate a block of Gaussian unknowns: the largest set in which the log joint is a sum of weighted squares."""
+
+from __future__ import annotations
+
+from platewright.algebra.build import multiply, power
+from platewright.algebra.domain import Domain
+from platewright.algebra.expression import Expression, Quadratic, names
+from platewright.elimination.state import GaussianConditional, State
+from platewright.graph.graph import Factor
+from platewright.operation import Declined
+from platewright.operations.eliminate_gaussian import eliminate_gaussian
+from platewright.recognition.groups import choose_group
+from platewright.recognition.rows import Rows, Split, residual, split_rows
+from platewright.recognition.scales import no_common_scale, scales_of
+
+
+def _gaussian_candidates(state: State) -> list[str]:
+    unbounded = Domain("real")
+    return [n for n in state.unknown if state.nodes[n].domain == unbounded or state.nodes[n].domain.kind == "vector"]
+
+
+def gaussian_block(state: State) -> tuple[list[str], dict[str, str]]:
+    """The largest set of unknowns in which the log joint is a sum of squares, and why the others are not in it."""
+    block: list[str] = []
+    refused: dict[str, str] = {}
+    for name in _gaussian_candidates(state):
+        found = _rows(state, [*block, name])
+        if isinstance(found, Declined):
+            refused[name] = found.reason
+        else:
+            block.append(name)
+    return block, refused
+
+
+def tied_scales(state: State, name: str) -> str:
+    """Why an unknown with several unknown scales is not worth eliminating alone: its precision would be their sum."""
+    found = _rows(state, [name])
+    if isinstance(found, Declined):
+        return ""
+    scales = scales_of(found[0], name, set(state.unknown))
+    used = {unknown for scale in scales for unknown in names(scale) & set(state.unknown)}
+    if len(scales) < 2 or all(state.nodes[other].domain.is_finite for other in used):
+        return ""
+    return no_common_scale([name], scales, set(state.unknown))
+
+
+def gaussian_move(state: State, block: list[str]) -> State | Declined:
+    """Eliminate the first group of a block of unknowns in which the log joint is a sum of squares."""
+    if not block:
+        return Declined("gaussian block", "no unknown ranges over the whole real line")
+    split = _rows(state, block)
+    assert not isinstance(split, Declined)
+    rows, rest = split
+    group = choose_group(rows, block, state.nodes)
+    done = eliminate_gaussian(f"block{state.blocks + 1}", rows, group, state.nodes, frozenset(state.unknown))
+    if isinstance(done, Declined):
+        return done
+    kept = [found for found in rows if not set(group.variables) & found.variables]
+    factors = [factor for factor in state.factors if not set(block) & factor.names]
+    # At its best value a Gaussian block leaves its residual only; the volume belongs to the integral.
+    left = done.factors[1:] if state.maximise else done.factors
+    factors += [*rest, *(_as_factor(found) for found in kept), *left]
+    named = ", ".join(group.variables)
+    over = f" for each {', '.join(group.batch)}" if group.batch else ""
+    return state.after(
+        factors=tuple(factors),
+        unknown=tuple(name for name in state.unknown if name not in group.variables),
+        computed={**state.computed, **done.computed},
+        statements=(*state.statements, *done.pools, done.statement),
+        conditionals=(*state.conditionals, GaussianConditional(done.statement, done.scale, done.matrix)),
+        log=(*state.log, f"{named}: jointly Gaussian given the rest{over}; scale {done.scale}"),
+        blocks=state.blocks + 1,
+    )
+
+
+def _rows(state: State, block: list[str]) -> tuple[list[Rows], list[Factor]] | Declined:
+    rows: list[Rows] = []
+    rest: list[Factor] = []
+    for factor in state.factors:
+        if not set(block) & factor.names:
+            continue
+        found = split_rows(factor, set(block))
+        if isinstance(found, Declined):
+            return found
+        assert isinstance(found, Split)
+        rows.extend(found.rows)
+        rest.extend(found.rest)
+    return rows, rest
+
+
+def _as_factor(rows: Rows) -> Factor:
+    form = residual(rows)
+    square: Expression = power(form, 2.0)
+    if rows.outputs is not None and rows.matrix is not None:
+        square = Quadratic(form, rows.matrix, *rows.outputs)
+    return Factor(rows.owner, rows.axes, multiply(-0.5, rows.weight, square))

@@ -1,0 +1,1 @@
+"""Exact inference on graphs without plates: tables, elimination orders, junction trees, Gaussian components."""

@@ -1,0 +1,252 @@
+"""Run an EM plan: expectation and maximisation in turn until the objective stands still; it may never fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.errors import PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.run.chain import chain_weights, forward, smooth
+from platewright.run.execute import Loaded, arguments, finish, loaded
+from platewright.run.posterior import Posterior
+from platewright.schemas.em import EMPlan, Hidden
+
+FALL = 1e-9
+"""How far the objective may fall by rounding, relative to its size."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Parameters, the expectations they came from, and the objective at each iteration."""
+
+    values: Mapping[str, Array]
+    expectations: Mapping[str, Array]
+    objective: tuple[float, ...]
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """The two steps of a plan on given data."""
+
+    plan: EMPlan
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def _maximise(self) -> Loaded:
+        return loaded(self.plan.maximise)
+
+    @cached_property
+    def _expect(self) -> Loaded:
+        return loaded(self.plan.expect)
+
+    def maximised(self, expectations: Mapping[str, Array]) -> dict[str, Array]:
+        """The mode of the parameters given expectations of the hidden variables."""
+        program, module = self.plan.maximise, self._maximise
+        everything = {**self.columns, **expectations}
+        found = module.statistics(*arguments(program, module, everything, self.sizes))
+        values = finish(program, module, found, everything, self.sizes)
+        posterior = Posterior(self.plan.complete, values, everything, self.sizes)
+        return dict(posterior.modes)
+
+    def expected(self, values: Mapping[str, Array]) -> tuple[dict[str, Array], float]:
+        """Posterior probabilities of the hidden variables, and the objective `log p(data, parameters)`."""
+        everything = {**self.columns, **values}
+        found: dict[str, Array] = {}
+        total = 0.0
+        if self.plan.expect.body:
+            computed = finish(self.plan.expect, self._expect, {}, everything, self.sizes)
+            for item in self.plan.hidden:
+                if not item.chain:
+                    found[item.probability] = computed[item.probability]
+                    total += float(np.sum(computed[f"{item.name}.log_norm"]))
+        environment = Environment(everything, self.sizes)
+        for item in self.plan.hidden:
+            if item.chain:
+                total += self._chain(item, environment, found)
+        with np.errstate(divide="ignore"):
+            for factor in self.plan.rest:
+                total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
+        return found, total
+
+    def _chain(self, item: Hidden, environment: Environment, found: dict[str, Array]) -> float:
+        first = self.columns[beginning(item.axes[0].plate)]
+        weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
+        filtered, total = forward(weights)
+        found[item.probability], found[item.pair] = smooth(weights, filtered)
+        return total
+
+    def run(self, expectations: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
+        """EM from given expectations."""
+        history: list[float] = []
+        values: dict[str, Array] = {}
+        current = dict(expectations)
+        for _ in range(iterations):
+            values = self.maximised(current)
+            current, objective = self.expected(values)
+            if np.isnan(objective):
+                raise PlatewrightError("the objective of EM is NaN", hint="look for components without rows")
+            if history and objective < history[-1] - FALL * (1 + abs(history[-1])):
+                raise PlatewrightError(
+                    f"the objective of EM fell from {history[-1]:.10g} to {objective:.10g}",
+                    hint="this is a defect of the derivation: please report the model",
+                )
+            history.append(objective)
+            if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(history[-1])):
+                return Estimate(values, current, tuple(history), True)
+        return Estimate(values, current, tuple(history), False)
+
+
+def start_expectations(
+    plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
+) -> dict[str, Array]:
+    """Soft assignments to rows chosen at random as seeds, far from each other by preference."""
+    found: dict[str, Array] = {}
+    for item in plan.hidden:
+        shape = tuple(sizes[axis.plate] for axis in item.axes)
+        levels = sizes[item.level.plate]
+        features = _features(item, plan, columns, shape)
+        probability = _seeded(features, levels, generator) if features is not None else None
+        if probability is None:
+            probability = generator.dirichlet(np.ones(levels), shape)
+        found[item.probability] = probability.reshape(*shape, levels)
+        if item.chain:
+            flat = found[item.probability]
+            pair = np.concatenate([flat[:1], flat[:-1]])[:, :, None] * flat[:, None, :]
+            first = np.asarray(columns[beginning(item.axes[0].plate)]) != 0
+            found[item.pair] = np.where(first[:, None, None], 0.0, pair)
+    return found
+
+
+def _features(item: Hidden, plan: EMPlan, columns: Mapping[str, Array], shape: tuple[int, ...]) -> Array | None:
+    """Standardised data on the rows of a hidden variable."""
+    parts = []
+    rows = int(np.prod(shape))
+    for name, values in columns.items():
+        node = plan.graph.nodes.get(name)
+        if node is None or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
+            continue
+        flat = np.asarray(values, dtype=float).reshape(rows, -1)
+        if node.domain.kind == "levels":
+            flat = (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    return np.concatenate(parts, axis=1) if parts and rows else None
+
+
+def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Array:
+    """Seeds drawn with chances that grow with the distance to those already drawn; each row leans to its nearest."""
+    rows = len(features)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft
+
+
+def run_em(
+    plan: EMPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    *,
+    seed: int = 0,
+    restarts: int = 5,
+    iterations: int = 1000,
+    tolerance: float = 1e-10,
+) -> Estimate:
+    """The best of several short runs, carried on until it stands still."""
+    runner = Runner(plan, columns, sizes)
+    best: Estimate | None = None
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        start = start_expectations(plan, columns, sizes, generator)
+        found = runner.run(start, 20 if restarts > 1 else iterations, tolerance)
+        if best is None or found.objective[-1] > best.objective[-1]:
+            best = found
+    assert best is not None
+    if best.converged:
+        return best
+    ended = runner.run(best.expectations, iterations, tolerance)
+    return Estimate(ended.values, ended.expectations, best.objective + ended.objective, ended.converged)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The estimate of one unknown."""
+
+    name: str
+    value: Array
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> Array:
+        """The estimate itself: a point has no spread."""
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedFit:
+    """What `m.learn(data, goal="map")` returns when hidden variables are there."""
+
+    plan: EMPlan
+    estimate: Estimate
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    seed: int = 0
+    backend: str = "numpy"
+    seconds: Mapping[str, float] | None = None
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        count = len(self.estimate.objective)
+        state = "converged" if self.estimate.converged else "stopped"
+        return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend})"
+
+    def __getitem__(self, name: str) -> Point:
+        """The estimate of a parameter."""
+        if name not in self.estimate.values:
+            raise UnknownName(name, self.estimate.values, where="fit[...]")
+        return Point(name, self.estimate.values[name], self.labels)
+
+    def probabilities(self, name: str) -> Array:
+        """Row by row the posterior of a hidden discrete variable at the estimate."""
+        item = next((item for item in self.plan.hidden if item.name == name), None)
+        if item is None:
+            raise UnknownName(name, [item.name for item in self.plan.hidden], where="probabilities")
+        return self.estimate.expectations[item.probability]
+
+    @property
+    def log_joint(self) -> float:
+        """`log p(data, estimate)`."""
+        return self.estimate.objective[-1]
+
+    @property
+    def log_likelihood(self) -> float:
+        """`log p(data | estimate)`: the objective without the priors."""
+        environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
+        known = self.plan.graph.known | {item.name for item in self.plan.hidden}
+        prior = sum(
+            float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest if f.owner not in known
+        )
+        return self.log_joint - prior
+
+    def explain(self) -> str:
+        """The derivation in words."""
+        from platewright.derive.explain import explain_em
+
+        return explain_em(self.plan)
+
+    def __repr__(self) -> str:
+        return f"<EstimatedFit {self.plan.graph.title}: {self.how}>"

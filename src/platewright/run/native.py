@@ -1,0 +1,267 @@
+"""Run the passes of a program as compiled C, with the same answer for any number of threads.
+
+Rows are cut into fixed ranges; each range is one call (threads take the next one), and the results merge pairwise in a
+fixed tree:     ((r0 r1) (r2 r3)) ((r4 r5) r6)
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import math
+import os
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from platewright.algebra.expression import Constant
+from platewright.backends.c import CPass, CProgram, Output, c_program
+from platewright.backends.c_pool import OUTPUTS, live_features
+from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.backends.twofold import two_sum
+from platewright.errors import BackendError, NoCompilerWarning
+from platewright.program.program import Program
+from platewright.program.statements import Pool
+from platewright.run.execute import Loaded, Statistics, arguments, loaded
+
+Doubles = NDArray[np.float64]
+Part = tuple[NDArray[Any], ...]
+"""What one range of rows leaves for one statement: a table, or the four arrays of a pool."""
+
+MANY_ROWS = 20_000
+ROWS_IN_RANGE = 131_072
+
+
+class OutsidePlate(Exception):
+    """A code outside its plate, or a negative weight: NumPy says what it thinks of it."""
+
+
+def choose_backend(program: Program, rows: int) -> tuple[str, str]:
+    """`c` or `numpy` for so many rows, and why."""
+    if not program.passes:
+        return "numpy", "there is no pass over rows"
+    if rows <= MANY_ROWS:
+        return "numpy", f"{rows} rows are too few to compile for"
+    compiler = find_compiler()
+    if compiler is None:
+        return "numpy", "no C compiler was found"
+    left = c_program(program).left
+    if len(left) == len(program.passes):
+        return "numpy", f"no pass has C: {left[0][1]}"
+    return "c", f"{rows} rows, compiled by {compiler.version}"
+
+
+def native_statistics(program: Program, threads: int | None = None) -> Callable[..., Statistics]:
+    """`statistics(data, size)` of the emitted module, computed by C; by NumPy where there is no compiler."""
+    module = loaded(program)
+    compiler = find_compiler()
+    if compiler is None:
+        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs the program")
+        return module.statistics
+    keys = dict(zip((statement.name for statement in program.passes), _keys(module)))
+    emitted: dict[frozenset[str], CProgram] = {}
+
+    def statistics(data: Mapping[str, Any], size: Mapping[str, int]) -> Statistics:
+        columns = {name: _plain(data[key]) for name in program.columns if (key := module.names[name]) in data}
+        sizes = {plate: int(size[module.names[plate]]) for plate in program.plates}
+        if any(columns[name].shape != tuple(sizes[axis.plate] for axis in program.columns[name]) for name in columns):
+            return module.statistics(data, size)
+        integers = frozenset(name for name, values in columns.items() if values.dtype == np.int64)
+        if integers not in emitted:
+            emitted[integers] = c_program(program, integers)
+        compiled = emitted[integers]
+        try:
+            path = library(compiled.source, compiler)
+            found = _run(compiled, loaded_library(path), columns, sizes, threads or thread_count())
+        except BackendError as error:
+            _warn_once(f"{error.found}; NumPy runs the program")
+            return module.statistics(data, size)
+        except OutsidePlate:
+            return module.statistics(data, size)
+        found |= _left_to_numpy(program, compiled, columns, sizes)
+        return {keys[statement.name]: found[statement.name] for statement in program.passes}
+
+    return statistics
+
+
+def thread_count() -> int:
+    """`PLATEWRIGHT_THREADS`, or as many as this process may use. The numbers do not depend on it."""
+    for variable in ("PLATEWRIGHT_THREADS", "OMP_NUM_THREADS"):
+        asked = os.environ.get(variable, "")
+        if asked.isdigit() and int(asked) > 0:
+            return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=64)
+def _warn_once(text: str) -> None:
+    warnings.warn(text, NoCompilerWarning, stacklevel=3)
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    """A column as C reads it: contiguous, int64 or double."""
+    array = np.asarray(values)
+    return np.ascontiguousarray(array, np.int64 if array.dtype.kind in "biu" else np.float64).reshape(array.shape)
+
+
+def _keys(module: Loaded) -> list[str]:
+    """The names under which the emitted `statistics` returns its results, in the order of the passes."""
+    for node in ast.parse(module.source).body:
+        if isinstance(node, ast.FunctionDef) and node.name == "statistics":
+            last = node.body[-1]
+            assert isinstance(last, ast.Return) and isinstance(last.value, ast.Dict)
+            return [ast.literal_eval(key) for key in last.value.keys if key is not None]
+    raise BackendError("the emitted module has no function `statistics`")
+
+
+def _left_to_numpy(
+    program: Program, compiled: CProgram, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int]
+) -> Statistics:
+    """Statements without C, by the NumPy module of a program that has only them."""
+    if not compiled.left:
+        return {}
+    names = {name for name, _ in compiled.left}
+    passes = tuple(statement for statement in program.passes if statement.name in names)
+    small = replace(program, passes=passes, body=(), results=())
+    module = loaded(small)
+    found = module.statistics(*arguments(small, module, columns, sizes))
+    return dict(zip((statement.name for statement in passes), found.values()))
+
+
+# -- calls -----------------------------------------------------------------------------------------------------------
+
+
+def _run(
+    compiled: CProgram,
+    shared: ctypes.CDLL,
+    columns: Mapping[str, NDArray[Any]],
+    sizes: Mapping[str, int],
+    threads: int,
+) -> dict[str, Any]:
+    """The results of all passes, by name of statement."""
+    found: dict[str, Any] = {}
+    for one in compiled.passes:
+        parts = _ranges(one, getattr(shared, one.function), columns, sizes, threads)
+        while len(parts) > 1:
+            pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
+            parts = [_merged(one, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        for output, part in zip(one.outputs, parts[0]):
+            found[output.statement.name] = _result(output, part, sizes)
+    return found
+
+
+def _ranges(
+    one: CPass, function: Any, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], threads: int
+) -> list[list[Part]]:
+    """What each range of rows leaves; the cut depends on sizes only, never on the number of threads."""
+    rows = math.prod(sizes[index.plate] for index in one.over)
+    shapes = [_shapes(output, sizes) for output in one.outputs]
+    numbers = sum(math.prod(shape) for group in shapes for shape in group)
+    step = max(ROWS_IN_RANGE, 4 * numbers)
+    starts = list(range(0, rows, step)) or [0]
+    results: list[list[Part]] = [[] for _ in starts]
+    pointers = (ctypes.c_void_p * max(len(one.columns), 1))(*(columns[name].ctypes.data for name in one.columns))
+    extents = (ctypes.c_int64 * max(len(one.sizes), 1))(*(sizes[plate] for plate in one.sizes))
+    waiting = iter(range(len(starts)))
+    lock, codes = threading.Lock(), set[int]()
+
+    def work() -> None:
+        while True:
+            with lock:
+                k = next(waiting, None)
+            if k is None or codes - {0}:
+                return
+            results[k] = [_empty(output, group) for output, group in zip(one.outputs, shapes)]
+            arrays = [array for part in results[k] for array in part]
+            out = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+            stop = min(starts[k] + step, rows)
+            code = function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out)
+            codes.add(code)
+
+    others = [threading.Thread(target=work) for _ in range(min(threads, len(starts)) - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    for thread in others:
+        thread.join()
+    if 2 in codes:
+        raise MemoryError("no memory for the working space of a pass")
+    if 1 in codes:
+        raise OutsidePlate
+    return results
+
+
+# -- what comes back -------------------------------------------------------------------------------------------------
+
+
+def _shapes(output: Output, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
+    """The shapes of the arrays that C fills for one statement."""
+    statement = output.statement
+    if not isinstance(statement, Pool):
+        return [tuple(sizes[index.plate] for index in statement.indices)]
+    cells = tuple(sizes[cell.index.plate] for cell in statement.cells)
+    widths = _widths(statement, sizes)
+    width = sum(widths[k] for k in live_features(statement))
+    return [cells, (*cells, width), (*cells, width), (*cells, width, width)]
+
+
+def _empty(output: Output, shapes: list[tuple[int, ...]]) -> Part:
+    return tuple(np.empty(shape, np.int64 if output.kind == "int64" else np.float64) for shape in shapes)
+
+
+def _widths(pool: Pool, sizes: Mapping[str, int]) -> list[int]:
+    return [math.prod(sizes[index.plate] for index in feature.inner) for feature in pool.features]
+
+
+def _merged(one: CPass, left: list[Part], right: list[Part]) -> list[Part]:
+    """The results of two ranges as those of one."""
+    found: list[Part] = []
+    for output, one_part, other in zip(one.outputs, left, right):
+        if isinstance(output.statement, Pool):
+            found.append(merged_centred(one_part, other))
+        elif output.statement.kind == "sum":
+            found.append((one_part[0] + other[0],))
+        else:
+            pick = np.maximum if output.statement.kind == "max" else np.minimum
+            found.append((pick(one_part[0], other[0]),))
+    return found
+
+
+def merged_centred(left: Part, right: Part) -> Part:
+    """Chan's rule for pools that carry a centre: means are offsets from it, and their difference keeps its digits."""
+    total = left[0] + right[0]
+    share = np.divide(right[0], total, out=np.zeros_like(total), where=total > 0)
+    empty = (left[0] == 0)[..., None]
+    centre = np.where(empty, right[1], left[1])
+    first = np.where(empty, right[2], left[2])
+    shift = np.where((right[0] == 0)[..., None], 0.0, (right[1] - centre) + (right[2] - first))
+    between = (left[0] * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
+    return total, centre, first + shift * share[..., None], left[3] + right[3] + between
+
+
+def _result(output: Output, part: Part, sizes: Mapping[str, int]) -> Any:
+    """As the emitted NumPy module gives it: a number or table, or total, mean, scatter and what the mean lost."""
+    statement = output.statement
+    if not isinstance(statement, Pool):
+        return part[0][()]
+    assert len(part) == len(OUTPUTS)
+    total, centre, offset, scatter = part
+    widths = _widths(statement, sizes)
+    edges = np.cumsum([0, *widths])
+    mean = np.zeros((*total.shape, int(edges[-1])))
+    for k, feature in enumerate(statement.features):
+        if isinstance(feature.expression, Constant):
+            mean[..., edges[k] : edges[k + 1]] = feature.expression.value
+    live = [column for k in live_features(statement) for column in range(edges[k], edges[k + 1])]
+    rest = np.zeros_like(mean)
+    mean[..., live], rest[..., live] = two_sum(centre, offset)
+    mean[total <= 0], rest[total <= 0] = 0.0, 0.0
+    full = np.zeros((*mean.shape, mean.shape[-1]))
+    full[..., np.asarray(live, int)[:, None], live] = scatter
+    return total, mean, full, rest

@@ -1,0 +1,125 @@
+"""The result of a Gibbs run: draws by chain, their diagnostics, and the plan behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from platewright.errors import PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.run.gibbs import Sampler, run_chain
+from platewright.run.sampled import Sampled
+from platewright.run.starting import starting_values
+from platewright.run.ticking import progress
+from platewright.schemas.gibbs import GibbsPlan
+
+
+@dataclass(frozen=True, eq=False)
+class SampledFit:
+    """Draws from the posterior, chain by chain."""
+
+    plan: GibbsPlan
+    chains: Mapping[str, Array]
+    """By name: chain, draw, then the axes of the variable."""
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    seed: int = 0
+    backend: str = "numpy"
+    seconds: Mapping[str, float] | None = None
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        return f"gibbs: {self.plan.summary} ({self.backend})"
+
+    def __getitem__(self, name: str) -> Sampled:
+        """The posterior of one unknown, as draws of all chains."""
+        if name not in self.flat:
+            raise UnknownName(name, self.flat, where="fit[...]")
+        return Sampled(name, self.flat[name], self.labels)
+
+    @cached_property
+    def flat(self) -> Mapping[str, Array]:
+        """Draws of all chains one after another."""
+        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.chains.items()}
+
+    def draws(self, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
+        """All draws, or a random choice of them."""
+        if count is None:
+            return dict(self.flat)
+        total = len(next(iter(self.flat.values())))
+        chosen = np.random.default_rng(self.seed if seed is None else seed).integers(0, total, count)
+        return {name: values[chosen] for name, values in self.flat.items()}
+
+    @property
+    def log_evidence(self) -> float:
+        """Not given by Gibbs sampling."""
+        raise PlatewrightError(
+            "Gibbs sampling gives draws, not the evidence", hint="closed-form fits have log_evidence"
+        )
+
+    def probabilities(self, name: str) -> Array:
+        """For a discrete unknown the share of draws in which each element has each value."""
+        node = self.plan.graph.nodes[name]
+        if not node.domain.is_finite:
+            raise PlatewrightError(f"`{name}` is {node.domain}", expected="a variable with finitely many values")
+        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
+        return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
+
+    def diagnostics(self) -> dict[str, dict[str, Array]]:
+        """R-hat and effective sample size of every quantity (needs the extra `arviz`)."""
+        stats = _array_stats()
+        found: dict[str, dict[str, Array]] = {}
+        for name, values in self.chains.items():
+            if not np.issubdtype(values.dtype, np.floating):
+                continue
+            found[name] = {
+                "r_hat": np.asarray(stats.rhat(values, chain_axis=0, draw_axis=1)),
+                "effective_size": np.asarray(stats.ess(values, chain_axis=0, draw_axis=1)),
+            }
+        return found
+
+    def explain(self) -> str:
+        """The derivation, block by block."""
+        from platewright.derive.explain import explain_gibbs
+
+        return explain_gibbs(self.plan)
+
+    def __repr__(self) -> str:
+        return f"<SampledFit {self.plan.graph.title}: {self.how}>"
+
+
+def _array_stats() -> Any:
+    try:
+        from arviz_stats.base import array_stats
+    except ImportError as error:
+        raise PlatewrightError("diagnostics need arviz-stats", hint="pip install platewright[arviz]") from error
+    return array_stats
+
+
+def run_gibbs(
+    plan: GibbsPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    *,
+    chains: int = 4,
+    draws: int = 1000,
+    warm_up: int = 500,
+    thin: int = 1,
+    seed: int = 0,
+) -> dict[str, Array]:
+    """Independent chains from jittered starts; the first axis of each result numbers them."""
+    wanted = [name for block in plan.blocks for name in block.variables]
+    found: list[dict[str, Array]] = []
+    ticks = progress(range(chains * (warm_up + draws)), "gibbs")
+    for generator in np.random.default_rng(seed).spawn(chains):
+        start = starting_values(plan.graph, wanted, sizes, generator)
+        sampler = Sampler(plan, columns, sizes, generator, start)
+        found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
+    order = [name for name in plan.graph.nodes if name in found[0]]
+    return {name: np.stack([chain[name] for chain in found]) for name in order}

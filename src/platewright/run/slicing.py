@@ -1,0 +1,82 @@
+"""A slice sampler for one unknown, all its elements at once (Neal 2003): step out, then shrink.
+
+The elements are independent given the rest, so each has its own slice and its own bracket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Reference, walk
+from platewright.family import Array
+from platewright.graph.graph import Factor
+from platewright.language.variable import Variable
+
+MOST_STEPS = 60
+
+
+def element_density(node: Variable, factors: Sequence[Factor], environment: Environment) -> Callable[[Array], Array]:
+    """The log conditional of each element as a function of all elements at once."""
+    shape = tuple(environment.sizes[axis.plate] for axis in node.axes)
+    codes = [_codes(node, factor, environment) for factor in factors]
+
+    def density(value: Array) -> Array:
+        outside = (value < node.domain.lower) | (value > node.domain.upper)
+        if node.domain.lower == 0.0:
+            outside |= value <= 0.0
+        safe = np.where(outside, _inside(node), value)
+        here = environment.with_values({node.name: safe})
+        total = np.zeros(shape)
+        with np.errstate(all="ignore"):
+            for factor, code in zip(factors, codes, strict=True):
+                terms = np.array(evaluate(factor.expression, here, factor.axes))
+                if not node.axes:
+                    total = total + terms.sum()
+                else:
+                    np.add.at(total, code, terms)
+        return np.where(outside | np.isnan(total), -np.inf, total)
+
+    return density
+
+
+def _inside(node: Variable) -> float:
+    lower, upper = node.domain.lower, node.domain.upper
+    if np.isfinite(lower) and np.isfinite(upper):
+        return (lower + upper) / 2
+    return lower + 1.0 if np.isfinite(lower) else (upper - 1.0 if np.isfinite(upper) else 0.0)
+
+
+def _codes(node: Variable, factor: Factor, environment: Environment) -> tuple[Array, ...]:
+    """For each row of a factor the element of the variable that it touches."""
+    place = next(p.indices for p in walk(factor.expression) if isinstance(p, Reference) and p.name == node.name)
+    return tuple(np.array(evaluate(at, environment, factor.axes)).astype(int) for at in place)
+
+
+def slice_step(density: Callable[[Array], Array], value: Array, width: Array, generator: np.random.Generator) -> Array:
+    """One update of every element."""
+    value = np.asarray(value, dtype=float)
+    level = density(value) - generator.exponential(size=value.shape)
+    low = np.array(value - width * generator.random(value.shape))
+    high = np.array(low + width)
+    for side, sign in ((low, -1.0), (high, 1.0)):
+        for _ in range(MOST_STEPS):
+            out = density(side) > level
+            if not out.any():
+                break
+            side += np.where(out, sign * width, 0.0)
+    result = np.array(value)
+    waiting = np.ones(value.shape, dtype=bool)
+    for _ in range(10 * MOST_STEPS):
+        trial = low + (high - low) * generator.random(value.shape)
+        trial = np.where(waiting, trial, result)
+        good = waiting & (density(trial) >= level)
+        result = np.where(good, trial, result)
+        waiting &= ~good
+        if not waiting.any():
+            return result
+        low = np.where(waiting & (trial < value), trial, low)
+        high = np.where(waiting & (trial >= value), trial, high)
+    return result

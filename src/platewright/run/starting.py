@@ -1,0 +1,49 @@
+"""Starting values for iterative schemas: moderate, jittered by the seed, whatever the priors say.
+
+Draws from vague priors (a precision of 1e-300) would cost many sweeps to recover from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from platewright.family import Array
+from platewright.graph.graph import Graph, topological
+from platewright.language.variable import Variable
+
+
+def starting_values(
+    graph: Graph, wanted: Iterable[str], sizes: Mapping[str, int], generator: np.random.Generator
+) -> dict[str, Array]:
+    """A value for every wanted unknown, parents first."""
+    chosen = set(wanted)
+    return {name: _start(graph.nodes[name], sizes, generator) for name in topological(graph) if name in chosen}
+
+
+def _start(node: Variable, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
+    shape = tuple(sizes[axis.plate] for axis in node.axes)
+    domain = node.domain
+    match domain.kind:
+        case "levels":
+            return generator.integers(0, sizes[str(domain.levels)], shape)
+        case "integer":
+            upper = int(domain.upper) if np.isfinite(domain.upper) else int(domain.lower) + 3
+            return generator.integers(int(domain.lower), upper + 1, shape)
+        case "simplex":
+            weights = generator.standard_gamma(5.0, shape)
+            return weights / weights.sum(axis=-1, keepdims=True)
+        case "matrix":
+            size = shape[-1]
+            noise = 0.1 * generator.standard_normal(shape)
+            return np.eye(size) + noise @ np.swapaxes(noise, -1, -2)
+        case "circle":
+            return generator.uniform(-np.pi, np.pi, shape)
+    if np.isfinite(domain.lower) and np.isfinite(domain.upper):
+        return domain.lower + (domain.upper - domain.lower) * generator.beta(4.0, 4.0, shape)
+    if np.isfinite(domain.lower):
+        return domain.lower + np.exp(0.3 * generator.standard_normal(shape))
+    if np.isfinite(domain.upper):
+        return domain.upper - np.exp(0.3 * generator.standard_normal(shape))
+    return 0.5 * generator.standard_normal(shape)

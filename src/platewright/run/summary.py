@@ -1,0 +1,246 @@
+"""A table of posteriors: mean, standard deviation and quantiles of every unknown, one element a row.
+
+    coin: exact, log evidence -35.824
+
+    name   family    mean     sd     5%    50%    95%
+    theta  Beta     0.443  0.067  0.333  0.443  0.556
+
+Numbers are exact where the family has them in closed form; a note names those that come from draws. Long arrays are
+shown by their first and last elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from html import escape
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from platewright.errors import PlatewrightError
+from platewright.family import Array
+from platewright.run.fit import DRAWS_FOR_MARGINALS, Fit
+from platewright.run.marginal import Marginal
+from platewright.run.sampled import Sampled
+from platewright.run.significance import alike
+
+PROBABILITIES = (0.05, 0.5, 0.95)
+MOST_ROWS = 20
+FIRST, LAST = 8, 3
+HEADINGS = ("name", "family", "mean", "sd", "5%", "50%", "95%")
+_CELL = "padding:.15rem .7rem;text-align:"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One element of one unknown; a number that does not exist is NaN."""
+
+    name: str
+    family: str
+    mean: float
+    sd: float = float("nan")
+    low: float = float("nan")
+    middle: float = float("nan")
+    high: float = float("nan")
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The numbers of the row, from left to right."""
+        return self.mean, self.sd, self.low, self.middle, self.high
+
+
+GAP = Row("...", "", *(float("nan"),) * 5)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The table. `print` it, look at `.rows`, or turn it into a dict or a pandas frame."""
+
+    title: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """Headings and rows as text; the elements of one unknown have the digits that their spreads allow."""
+        spreads: dict[str, list[float]] = {}
+        for row in self.rows:
+            spreads.setdefault(row.name.partition("[")[0], []).append(row.sd)
+        typical = {name: sorted(found)[len(found) // 2] for name, found in spreads.items()}
+        lines = [(row.name, row.family, *alike(row.numbers, typical[row.name.partition("[")[0]])) for row in self.rows]
+        return (HEADINGS, *lines)
+
+    def __str__(self) -> str:
+        widths = [max(len(line[place]) for line in self.cells) for place in range(len(HEADINGS))]
+        lines = [self.title, ""]
+        for line in self.cells:
+            words = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2])]
+            words += [cell.rjust(width) for cell, width in zip(line[2:], widths[2:])]
+            lines.append("  ".join(words).rstrip())
+        return "\n".join([*lines, *(["", *self.notes] if self.notes else [])])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: numbers that do not exist are None."""
+        rows = [
+            {key: None if value != value else value for key, value in asdict(row).items()}
+            for row in self.rows
+            if row != GAP
+        ]
+        return {"title": self.title, "rows": rows, "notes": list(self.notes)}
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas frame, indexed by name."""
+        try:
+            import pandas  # an extra, and slow to load
+        except ImportError as error:
+            from platewright.errors import MissingExtra
+
+            raise MissingExtra("pandas is not installed", hint="pip install 'platewright[data]'") from error
+        keys = ("name", "family", "mean", "sd", "low", "middle", "high")
+        table = [[getattr(row, key) for key in keys] for row in self.rows if row.name != GAP.name]
+        return pandas.DataFrame(table, columns=list(HEADINGS)).set_index("name")
+
+    def _repr_html_(self) -> str:
+        return table_html(self)
+
+
+def summary(fit: Fit, most: int | None = MOST_ROWS) -> Summary:
+    """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for name in fit.plan.graph.nodes:
+        if name not in fit.posterior.unknown:
+            continue
+        found = fit[name]
+        rows += _rows(fit, name, found, most, notes)
+    evidence = f"log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
+    return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}, {evidence}", tuple(rows), tuple(notes))
+
+
+def _rows(fit: Fit, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
+    family = _family(found)
+    if family == "Categorical" and isinstance(found, Marginal):
+        return _level_rows(fit, name, np.exp(found.parameters["log_probabilities"]), most, notes)
+    with np.errstate(all="ignore"):
+        mean, sd = _asked(found, "mean"), _asked(found, "sd")
+        quantiles = _quantiles(found)
+    drawn = [word for word, value in (("moments", sd), ("quantiles", quantiles)) if value is None]
+    if drawn:
+        draws = found.draw(DRAWS_FOR_MARGINALS, fit.seed)
+        mean = draws.mean(axis=0) if mean is None else mean
+        sd = draws.std(axis=0) if sd is None else sd
+        quantiles = np.quantile(draws, PROBABILITIES, axis=0) if quantiles is None else quantiles
+    if isinstance(found, Sampled):
+        drawn = ["all numbers"]
+    if drawn:
+        notes.append(f"{name}: {' and '.join(drawn)} from {DRAWS_FOR_MARGINALS} draws")
+    assert mean is not None and sd is not None and quantiles is not None
+    table = [np.broadcast_to(part, np.shape(mean)) for part in (mean, sd, *quantiles)]
+    axes = tuple(axis.plate for axis in fit.plan.graph.nodes[name].axes)
+    rows: list[Row] = []
+    for place in _places(np.shape(mean), most):
+        if place is None:
+            rows.append(GAP)
+            notes.append(f"{name}: {FIRST + LAST} of {np.size(mean):,} elements shown")
+            continue
+        numbers = [float(part[place]) for part in table]
+        rows.append(Row(element_name(fit, name, axes, place), family, *numbers))
+    return rows
+
+
+def _level_rows(fit: Fit, name: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
+    """A category has no mean: one row a level, with its probability where the mean stands."""
+    node = fit.plan.graph.nodes[name]
+    levels = str(node.domain.levels)
+    rows = []
+    for place in _places(chances.shape, most):
+        if place is None:
+            rows.append(GAP)
+            notes.append(f"{name}: {FIRST + LAST} of {chances.size:,} probabilities shown")
+            continue
+        where = element_name(fit, name, tuple(axis.plate for axis in node.plates), place[:-1])
+        rows.append(Row(f"{where} = {label_of(fit, levels, place[-1])}", "Categorical", float(chances[place])))
+    notes.append(f"{name}: the mean column holds probabilities")
+    return rows
+
+
+def _family(found: Marginal | Sampled) -> str:
+    if isinstance(found, Sampled):
+        return "draws"
+    name = found.family.name
+    power = found.transform.exponent
+    if name == "Gamma" and power == -1:
+        return "InverseGamma"
+    return name if found.transform.name == "identity" else f"{name} ({found.transform.name})"
+
+
+def _asked(found: Marginal | Sampled, what: str) -> Array | None:
+    try:
+        return np.asarray(getattr(found, what), dtype=float)
+    except PlatewrightError:
+        return None
+
+
+def _quantiles(found: Marginal | Sampled) -> Array | None:
+    if isinstance(found, Marginal) and found.family.name == "Bernoulli":
+        return np.array([np.asarray(found.mean) > 1 - q for q in PROBABILITIES], dtype=float)
+    try:
+        return np.asarray(found.quantile(PROBABILITIES), dtype=float)
+    except PlatewrightError:
+        return None
+
+
+def _places(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[int, ...] | None]:
+    """All positions of an array; None stands for those left out of a long one."""
+    count = int(np.prod(shape, dtype=int))
+    if most is None or count <= most:
+        yield from product(*(range(size) for size in shape))
+        return
+    for flat in range(FIRST):
+        yield tuple(int(at) for at in np.unravel_index(flat, shape))
+    yield None
+    for flat in range(count - LAST, count):
+        yield tuple(int(at) for at in np.unravel_index(flat, shape))
+
+
+def element_name(fit: Fit, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
+    """`w[height]`: the name with the labels of its position."""
+    if not place:
+        return name
+    return f"{name}[{', '.join(label_of(fit, plate, at) for plate, at in zip(axes, place))}]"
+
+
+def label_of(fit: Fit, plate: str, at: int) -> str:
+    """What a position on a plate is called: its label in the data or the model, else its number."""
+    labels = fit.labels.get(plate)
+    if labels is None and plate in fit.plan.graph.plates:
+        declared = fit.plan.graph.plates[plate]
+        labels = declared.labels
+        if labels is None and declared.like is not None:
+            labels = fit.labels.get(declared.like)
+    return str(labels[at]) if labels is not None and at < len(labels) else str(at)
+
+
+def table_html(found: Summary) -> str:
+    """The table as HTML; names are escaped."""
+    parts = [
+        f'<table style="border-collapse:collapse"><caption style="text-align:left">{escape(found.title)}</caption>'
+    ]
+    for number, line in enumerate(found.cells):
+        tag = "td" if number else "th"
+        cells = "".join(
+            f'<{tag} style="{_CELL}{"left" if place < 2 else "right"}">{escape(cell)}</{tag}>'
+            for place, cell in enumerate(line)
+        )
+        parts.append(f"<tr>{cells}</tr>")
+    notes = "".join(f"<div><small>{escape(note)}</small></div>" for note in found.notes)
+    return "".join(parts) + f"</table>{notes}"
+
+
+def summary_html(fit: Fit) -> str:
+    """The table of a fit for notebooks, with the line that says how it was found."""
+    return f"{table_html(summary(fit))}<div><small>{escape(fit.how)}</small></div>"
