@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 import platewright as pw
+from platewright.data.bind import bind
+from platewright.pipeline import signature
+from platewright.program.program import Program
+from platewright.run.execute import arguments, columns_of, loaded
 
 Example = tuple[pw.Model, dict[str, Any]]
 Maker = Callable[[np.random.Generator, int], Example]
@@ -248,3 +252,12 @@ MAKERS: Mapping[str, Maker] = {
 def examples(rows: int = 50, seed: int = 1) -> dict[str, Example]:
     """All examples with so many rows."""
     return {name: maker(np.random.default_rng(seed), rows) for name, maker in MAKERS.items()}
+
+
+def bound_program(model: pw.Model, data: Mapping[str, Any]) -> tuple[Program, tuple[Any, Any]]:
+    """The program of a model for its data, and the arguments of the emitted `statistics`."""
+    dataset = bind(signature(model), data)
+    inputs = {name for name, variable in model.variables.items() if variable.kind == "input"}
+    plan = model.derive(dataset.known - inputs).plan
+    sizes = {**plan.program.sizes, **dataset.sizes}
+    return plan.program, arguments(plan.program, loaded(plan.program), columns_of(plan.graph, dataset), sizes)

@@ -27,6 +27,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("recognition",),
     ("operations",),
     ("elimination",),
+    ("inference",),
     ("schema",),
     ("schemas",),
     ("derive",),

@@ -1,4 +1,4 @@
-"""Random networks of categories: known and unknown tables, known and unknown nodes, Gaussian leaves, inputs as indices."""
+"""Random networks of categories: given or unknown tables and nodes, Gaussian leaves, inputs as indices."""
 
 from __future__ import annotations
 

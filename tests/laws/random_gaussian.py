@@ -1,4 +1,4 @@
-"""Random linear models with Gaussian noise: effects, weights, hierarchies, crossed plates, shared and separate scales."""
+"""Random linear models with Gaussian noise: effects, weights, hierarchies, crossed plates, several kinds of scale."""
 
 from __future__ import annotations
 

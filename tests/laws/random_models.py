@@ -97,7 +97,7 @@ class Sketch:
         self.inputs[name] = np.round(values, 3)
         return f"m.{name}"
 
-    # -- data ------------------------------------------------------------------------------------------------------------
+    # -- data --------------------------------------------------------------------------------------------------------
 
     def finished(self) -> Sample:
         """Values for everything, drawn from the model; some of the unknowns are told too."""
@@ -111,7 +111,8 @@ class Sketch:
         data = {name: value for name, value in self.inputs.items() if "@" not in name}
         data |= self.columns
         data |= {name: every[name] for name in told}
-        return Sample(self.seed, self.kind, self.model, data, tuple(self.lines), tuple(told))
+        inner = {name.split("@")[0]: name.split("@")[1] for name in self.inputs if "@" in name}
+        return Sample(self.seed, self.kind, self.model, data, tuple(self.lines), tuple(told), dict(self.sizes), inner)
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,15 @@ class Sample:
     data: Mapping[str, Array]
     lines: tuple[str, ...]
     told: tuple[str, ...]
+    sizes: Mapping[str, int]
+    inner: Mapping[str, str]
+    """Outer plate -> the plate within it, whose rows the membership column of the outer plate describes."""
+
+    def plates_of(self, name: str) -> tuple[str, ...]:
+        """The plates along the axes of a variable or of a membership column."""
+        if name in self.model.variables:
+            return tuple(axis.plate for axis in self.model.variables[name].axes)
+        return (self.inner[name],)
 
     def __str__(self) -> str:
         """A script that does the same."""
@@ -151,4 +161,8 @@ def random_model(seed: int) -> Sample:
     weights = {"gaussian": 40, "scalar": 30, "discrete": 16, "sequence": 8, "vector": 6}
     sketch.kind = sketch.choose.choices(list(weights), list(weights.values()))[0]
     kinds[sketch.kind](sketch)
-    return sketch.finished()
+    with np.errstate(all="ignore"):
+        sample = sketch.finished()
+    if all(np.isfinite(value).all() for value in sample.data.values()):
+        return sample
+    return random_model(seed + 1_000_003)  # a prior so wide that its own draws overflow

@@ -254,6 +254,8 @@ def total(body: object, index: Index) -> Expression:
     body = expression(body)
     if index not in free_indices(body):
         return multiply(Size(index.plate), body)
+    if _chosen(body, index) is not None:
+        return ONE
     if isinstance(body, Multiply):
         outside = [factor for factor in body.factors if index not in free_indices(factor)]
         if outside:
@@ -308,6 +310,8 @@ def quadratic(residual: Expression, matrix: Expression, row: Index, column: Inde
 def log_determinant(matrix: Expression, row: Index, column: Index) -> Expression:
     """`log |s A| = d log s + log |A|` and `log |A^-1| = -log |A|`."""
     outside, inside = _scalars(matrix, row, column)
+    if any(isinstance(factor, Constant) and factor.value < 0 for factor in outside):
+        return LogDeterminant(matrix, row, column)  # the sign of a matrix has no logarithm of its own
     result: Expression
     match inside:
         case Inverse(inner, inner_row, inner_column, at_row, at_column) if {at_row, at_column} == {row, column}:
@@ -383,7 +387,9 @@ def substitute(whole: Expression, changes: dict[Expression, Expression]) -> Expr
         for new in inner_changes.values():
             incoming |= free_indices(new)
         if clashing := [index for index in own if index in incoming]:
-            whole = rename_bound(whole, clashing, incoming)
+            # Nor may a new name be one that is about to be replaced itself.
+            leaving = {index for old in inner_changes for index in all_indices(old)}
+            whole = rename_bound(whole, clashing, incoming | leaving)
     if isinstance(whole, (Inverse, Root)):
         # The place of the element is outside the binding: A^-1[row, column] may bind the very names it is taken at.
         at_row, at_column = substitute(whole.at_row, changes), substitute(whole.at_column, changes)

@@ -70,6 +70,14 @@ def multivariate_lgamma(x: Array, dimension: Array) -> Array:
     return result
 
 
+def multivariate_digamma(x: Array, dimension: Array) -> Array:
+    """The derivative of `log Gamma_d(x)`."""
+    result = np.zeros(np.shape(x))
+    for j in range(int(np.max(dimension))):
+        result = result + special.digamma(x - j / 2)
+    return result
+
+
 _FUNCTIONS = {
     "log": np.log,
     "exp": np.exp,
@@ -89,6 +97,8 @@ _FUNCTIONS = {
     "log_normal_cdf": lambda x: special.log_ndtr(x),
     "multivariate_lgamma": multivariate_lgamma,
     "arctan2": np.arctan2,
+    "multivariate_digamma": multivariate_digamma,
+    "bessel_ratio": lambda x: special.i1e(x) / special.i0e(x),
     "less": lambda a, b: np.asarray(a < b, dtype=float),
     "maximum": np.maximum,
     "minimum": np.minimum,

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
+from platewright.algebra.kept import kept
+
 
 class Expression:
     """A scalar with free indices. Arithmetic on expressions builds larger ones."""
@@ -267,6 +269,7 @@ ZERO = Constant(0.0)
 ONE = Constant(1.0)
 
 
+@kept
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The direct parts of an expression, binding indices left out."""
     match expression:
@@ -301,6 +304,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     raise TypeError(f"not an expression: {expression!r}")
 
 
+@kept
 def bound(expression: Expression) -> tuple[Index, ...]:
     """The indices that this node itself binds."""
     match expression:
@@ -322,16 +326,19 @@ def walk(expression: Expression) -> Iterator[Expression]:
         stack.extend(reversed(children(node)))
 
 
+@kept
 def names(expression: Expression) -> frozenset[str]:
     """The variables that an expression refers to."""
-    return frozenset(node.name for node in walk(expression) if isinstance(node, Reference))
+    own = frozenset((expression.name,)) if isinstance(expression, Reference) else frozenset()
+    return own.union(*(names(part) for part in children(expression)))
 
 
 def mentions(expression: Expression, wanted: frozenset[str] | set[str]) -> bool:
     """Whether any of the wanted variables occurs."""
-    return any(isinstance(node, Reference) and node.name in wanted for node in walk(expression))
+    return not names(expression).isdisjoint(wanted)
 
 
+@kept
 def free_indices(expression: Expression) -> frozenset[Index]:
     """The indices that an expression depends on."""
     match expression:
@@ -348,6 +355,7 @@ def free_indices(expression: Expression) -> frozenset[Index]:
     return found - frozenset(bound(expression))
 
 
+@kept
 def all_indices(expression: Expression) -> frozenset[Index]:
     """Every index that occurs, free or bound."""
     found = set()

@@ -41,6 +41,8 @@ FUNCTIONS: dict[str, Function] = {
         Function("log_normal_cdf", "special.log_ndtr", r"\log\Phi"),
         Function("multivariate_lgamma", "multivariate_lgamma", r"\log\Gamma_d", arity=2),
         Function("arctan2", "np.arctan2", r"\mathrm{arctan2}", arity=2),
+        Function("multivariate_digamma", "multivariate_digamma", r"\psi_d", arity=2),
+        Function("bessel_ratio", "bessel_ratio", r"I_1/I_0"),
         Function("less", "less", r"\mathrm{less}", arity=2),
         Function("maximum", "np.maximum", r"\max", arity=2),
         Function("minimum", "np.minimum", r"\min", arity=2),

@@ -126,8 +126,8 @@ class PoolPrinter:
         """Lines that store one feature of a row."""
         middle = self.name("middle")
         if not feature.inner:
-            value = self.printer.code(feature.expression)
-            return [*self.printer.take(), f"{place} = {value.whole} - {middle}[{position}];"]
+            value = self.value(feature)
+            return [*self.printer.take(), f"{place} = {value} - {middle}[{position}];"]
         if self.is_plain(feature):
             assert isinstance(feature.expression, Reference)
             column, wide = self.printer.column(feature.expression.name), self.inner_width(feature)
@@ -135,6 +135,11 @@ class PoolPrinter:
             source = f"{column} + row * {wide}"
             return [f"shifted(target + {position}, {source}, {middle} + {position}, {wide}, {ahead});"]
         return self.looped(feature, lambda slot, value: f"target[{slot}] = {value} - {middle}[{slot}];", position)
+
+    def value(self, feature: Feature) -> str:
+        """A feature of a row, rounded before the centre is taken off: a fused product would leave its rounding."""
+        code = self.printer.code(feature.expression)
+        return code.text if isinstance(feature.expression, Reference) else f"WHOLE({code.text})"
 
     def looped(self, feature: Feature, store: Callable[[str, str], str], position: str) -> list[str]:
         """A store for each inner position of a feature."""
@@ -144,8 +149,7 @@ class PoolPrinter:
                 variable = loops.enter_context(self.printer.loop(index))
                 size = self.printer.size(index.plate)
                 flat = variable if flat == "0" else f"({flat}) * {size} + {variable}"
-            value = self.printer.code(feature.expression)
-            self.printer.lines.append(store(f"{position} + {flat}", value.whole))
+            self.printer.lines.append(store(f"{position} + {flat}", self.value(feature)))
         return self.printer.take()
 
     def weigh(self, columns: bool, heavy: str) -> list[str]:
@@ -195,7 +199,7 @@ class PoolPrinter:
     def values(self, x: str) -> list[str]:
         """The features of a row side by side."""
         if self.scalar:
-            shown = [self.printer.code(feature.expression).text for feature in self.live]
+            shown = [self.value(feature) for feature in self.live]
             listed = ", ".join(shown) or "0.0"
             return [*self.printer.take(), f"const double {x}[] = {{{listed}}};"]
         lines = []

@@ -98,7 +98,7 @@ static inline double normal_cdf(double x)
 """,
     "gram": """
 /* gram += heavy' rows, upper triangle: `count` rows of `pitch` doubles, a tile of sums at a time in registers. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(PLATEWRIGHT_PLAIN)
 typedef double vector __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 #define GRAM_TILE(WIDE)                                                                                        \\
     static void gram_tile_##WIDE(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram) \\
@@ -151,7 +151,7 @@ static void gram(const double *heavy, const double *rows, int64_t count, int64_t
 static inline void shifted(double *to, const double *from, const double *centre, int64_t width, int64_t readable)
 {
     int64_t j = 0;
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(PLATEWRIGHT_PLAIN)
     for (; j < width && j + LANES <= readable; j += LANES)
         *(vector *)(to + j) = *(const vector *)(from + j) - *(const vector *)(centre + j);
 #else

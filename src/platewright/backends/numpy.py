@@ -65,8 +65,7 @@ class _Emitter:
 
     def imports(self, used: set[str], text: str) -> str:
         lines = ["import csv", "import sys", "", "import numpy as np"]
-        sources = text + "".join(self.support(used))
-        if "special." in sources:
+        if "special." in text or any("special." in part for part in self.support(used)):
             lines.append("from scipy import special")
         return "\n".join(lines)
 
@@ -77,14 +76,13 @@ class _Emitter:
         return ["\n".join(constants), *found]
 
     def _with_dependencies(self, used: set[str]) -> set[str]:
-        every = shared_texts()
+        every = shared_calls()
         found, waiting = set(), list(used)
         while waiting:
             name = waiting.pop()
-            if name in found or name not in every:
-                continue
-            found.add(name)
-            waiting += re.findall(r"\b(\w+)\(", every[name])
+            if name in every and name not in found:
+                found.add(name)
+                waiting += every[name]
         return found
 
     # -- one pass over rows ---
@@ -353,6 +351,13 @@ def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression]
             if free_indices(code) <= set(statement.over):
                 return index, code
     return None
+
+
+@lru_cache(maxsize=1)
+def shared_calls() -> dict[str, tuple[str, ...]]:
+    """For each support function the others that it calls."""
+    texts = shared_texts()
+    return {name: tuple(set(re.findall(r"\b(\w+)\(", text)) & texts.keys()) for name, text in texts.items()}
 
 
 @lru_cache(maxsize=1)

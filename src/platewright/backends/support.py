@@ -106,22 +106,24 @@ def reflected(design: Array) -> Array:
     touched by its reflection: what a residual has of digits does not spill over into coefficients.
     """
     upper = np.array(design, dtype=float)
+    rows = np.arange(upper.shape[-2])
+    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
+    order = []
     for j in range(min(upper.shape[-2:])):
-        largest = j + np.argmax(np.abs(upper[..., j:, j]), axis=-1)[..., None, None]
-        pivot = np.take_along_axis(upper, largest, axis=-2)
-        np.put_along_axis(upper, largest, upper[..., j : j + 1, :].copy(), axis=-2)
-        upper[..., j : j + 1, :] = pivot
-        size = np.abs(pivot[..., 0, j])[..., None]
-        mirror = upper[..., j:, j] / np.where(size > 0, size, 1.0)
-        length = np.sqrt((mirror**2).sum(axis=-1))
-        sign = np.where(pivot[..., 0, j] < 0, -1.0, 1.0)
-        mirror[..., 0] += sign * length
-        weight = np.divide(2.0, (mirror**2).sum(axis=-1), out=np.zeros_like(length), where=length > 0)
-        below = upper[..., j:, j + 1 :]
-        below -= (weight[..., None] * mirror)[..., :, None] * (mirror[..., None, :] @ below)
-        upper[..., j, j] = -sign * length * size[..., 0]
-        upper[..., j + 1 :, j] = 0.0
-    return upper[..., : upper.shape[-1], :]
+        mirror = np.where(free, upper[..., j], 0.0)
+        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
+        at_pivot = rows == chosen
+        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
+        size = np.abs(pivot)
+        mirror /= np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
+        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
+        square = (mirror * mirror).sum(axis=-1, keepdims=True)
+        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
+        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
+        free &= ~at_pivot
+        order.append(chosen)
+    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
 def log_determinant(matrix: Array) -> Array:

@@ -58,7 +58,7 @@ def entered(
     for scope, values in zip(scopes, logs, strict=True):
         places = [number[name] for name in scope]
         turned = np.argsort(places)
-        ready, scale = semiring.enter(np.ascontiguousarray(np.transpose(values, turned)))
+        ready, scale = semiring.enter(np.asarray(np.transpose(values, turned), order="C"))
         log_scale += scale
         result.append(Named(tuple(sorted(places)), ready))
     return tuple(result), log_scale

@@ -120,7 +120,7 @@ def product_of(operands: Sequence[Named], axes: Axes, sizes: Sequence[int], semi
 def sum_out(operands: Sequence[Named], axes: Axes, sizes: Sequence[int], semiring: Semiring) -> Array:
     """The product summed over the first of `axes`, which all operands hold; large ones level by level."""
     if prod(sizes[axis] for axis in axes) <= SMALL or sizes[axes[0]] == 1:
-        return np.ascontiguousarray(semiring.plus.reduce(product_of(operands, axes, sizes, semiring), axis=0))
+        return np.asarray(semiring.plus.reduce(product_of(operands, axes, sizes, semiring), axis=0), order="C")
     rest = axes[1:]
     result = product_of([operand.at(0) for operand in operands], rest, sizes, semiring)
     for level in range(1, sizes[axes[0]]):
@@ -143,6 +143,6 @@ def sum_down(table: Named, axes: Axes, semiring: Semiring) -> Array:
         while end < len(shape) and gone[end]:
             end += 1
         values = values.reshape(prod(shape[:at]), prod(shape[at:end]), prod(shape[end:]))
-        values = semiring.plus.reduce(values, axis=1)
+        values = np.asarray(semiring.plus.reduce(values, axis=1))
         del shape[at:end], gone[at:end]
     return values.reshape(shape)

@@ -9,7 +9,8 @@ m.heads = Bernoulli(m.theta, plates=toss)
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 
 from platewright.algebra.build import expression
@@ -26,9 +27,9 @@ from platewright.algebra.expression import (
     walk,
 )
 from platewright.errors import ModelError, NameTaken, PlateError, UnknownName
-from platewright.language.distribution import Distribution, Input, Undirected
-from platewright.language.naming import PENDING, align, named
-from platewright.language.plate import Plate, beginning, membership
+from platewright.language.distribution import Distribution, Input, Undirected, check_plate
+from platewright.language.naming import PENDING, align, named, no_start
+from platewright.language.plate import Plate, beginning, check_labels, check_size, membership
 from platewright.language.variable import Potential, Variable
 
 
@@ -36,6 +37,8 @@ class Model:
     """A graphical model with plates, written by assignment. Everything else works on frozen copies of it."""
 
     def __init__(self, name: str = "model") -> None:
+        if not isinstance(name, str):
+            raise ModelError(f"{name!r} is not a name for a model", expected="text")
         self._set("_name", name)
         self._set("_plates", {})
         self._set("_variables", {})
@@ -82,15 +85,18 @@ class Model:
         self._check_name(name)
         if name in self._plates:
             raise NameTaken(f"there is a plate `{name}` already", hint="use the plate that m.plate returned")
+        for word, other in (("within=", within), ("like=", like)):
+            if other is not None:
+                self._check_plate(check_plate(other, f"plate {name}, {word}"))
+        if within is not None and within.name in self._variables:
+            raise NameTaken(f"`{within.name}` is a variable: in data its column would be that of the groups too")
         if labels is not None:
-            labels = tuple(labels)
-            if len(set(labels)) < len(labels):
-                raise PlateError(f"plate `{name}` has a label twice", expected="distinct labels")
+            labels = check_labels(name, labels)
             if size is not None and size != len(labels):
                 raise PlateError(f"plate `{name}` has {len(labels)} labels but size {size}", expected="equal numbers")
             size = len(labels)
-        if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
-            raise PlateError(f"plate `{name}` has size {size!r}", expected="a whole number from 1")
+        if size is not None:
+            size = check_size(f"plate `{name}`", size)
         if like is not None:
             if size is not None:
                 raise PlateError(f"plate `{name}` has a size and is like `{like.name}`", expected="one of them")
@@ -110,6 +116,8 @@ class Model:
         """A variable at the previous element of its ordered plate; the variable may be the one being defined."""
         if isinstance(name, Reference):
             name = name.name
+        if not isinstance(name, str):
+            raise ModelError(f"m.lag of {name!r}", expected="the name of a variable, or the variable")
         if name not in self._variables:
             return Reference(name, (Lag(PENDING),))
         variable = self._variables[name]
@@ -125,46 +133,85 @@ class Model:
         variables in it are their parents. Without it all undirected variables in the factor belong together.
         """
         self._check_name(name)
+        with self._unchanged_on_error(name):
+            self._potentials[name] = self._read_potential(name, value, of)
+
+    def _read_potential(self, name: str, value: object, of: Sequence[Expression]) -> Potential:
         written = expression(value)
         self._check_references(name, written)
         axes = self._ordered_axes(free_indices(written))
         written = align(name, written, axes, (), self._plates)
         members = []
-        for item in of:
+        for item in (of,) if isinstance(of, Expression) else of:
             if not isinstance(item, Reference) or item.name not in names(written):
                 raise ModelError(f"`{item}` is not a variable of potential `{name}`", expected="of=[m.x, m.y]")
             if self._variables[item.name].kind != "undirected":
                 raise ModelError(f"`{item.name}` is not undirected", where=f"potential {name}, of=")
             members.append(item.name)
-        self._potentials[name] = Potential(name, axes, written, tuple(members))
+        return Potential(name, axes, written, tuple(members))
 
     def __setattr__(self, name: str, value: object) -> None:
         self._check_name(name)
+        with self._unchanged_on_error(name):
+            self._variables[name] = self._read_variable(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise ModelError(f"`{name}` cannot be taken back", hint="write the model again without it")
+
+    @contextmanager
+    def _unchanged_on_error(self, name: str) -> Iterator[None]:
+        """What a failed definition has learned about plates is forgotten again."""
+        before = dict(self._plates)
+        try:
+            yield
+        except BaseException as error:
+            self._plates.clear()
+            self._plates.update(before)
+            if isinstance(error, RecursionError):
+                raise ModelError(
+                    f"the expression for `{name}` is nested too deeply", hint="give names to parts of it: m.part = ..."
+                ) from None
+            raise
+
+    def _read_variable(self, name: str, value: object) -> Variable:
         match value:
             case Distribution():
-                for part in value.given.values():
-                    if isinstance(part, Expression):
-                        self._check_references(name, part)
-                for plate in value.plates:
-                    self._check_plate(plate)
-                variable = named(name, value, self._plates)
+                return self._read_distribution(name, value)
             case Input(plates, levels):
-                variable = Variable(name, "input", tuple(p.index for p in plates), self._levels(name, levels))
+                self._check_plates(name, plates)
+                return Variable(name, "input", tuple(p.index for p in plates), self._levels(name, levels))
             case Undirected(levels, plates):
-                variable = Variable(name, "undirected", tuple(p.index for p in plates), self._levels(name, levels))
+                self._check_plates(name, plates)
+                return Variable(name, "undirected", tuple(p.index for p in plates), self._levels(name, levels))
             case Expression() | int() | float():
                 written = expression(value)
                 self._check_references(name, written)
                 axes = self._ordered_axes(free_indices(written))
                 definition = align(name, written, axes, (), self._plates)
-                variable = Variable(name, "deterministic", axes, REAL, definition=definition)
+                return Variable(name, "deterministic", axes, REAL, definition=definition)
             case _:
                 raise ModelError(
                     f"`{name}` was given {value!r}",
                     expected="a distribution (pw.Normal(...)), pw.Input(...), pw.Undirected(...) or an expression",
                     hint="give arrays their axes by name: pw.array(values, over=plate)",
                 )
-        self._variables[name] = variable
+
+    def _read_distribution(self, name: str, value: Distribution) -> Variable:
+        start = value.start.given.values() if isinstance(value.start, Distribution) else (value.start,)
+        for part in (*value.given.values(), *start):
+            if isinstance(part, Expression):
+                self._check_references(name, part)
+        self._check_plates(name, value.plates if value.over is None else (*value.plates, value.over))
+        variable = named(name, value, self._plates)
+        if value.start is None and self._looks_back(variable.log_density):
+            raise no_start(name)
+        return variable
+
+    def _looks_back(self, written: Expression) -> bool:
+        """Whether an expression, with all functions written out, refers to a previous element."""
+        functions = [self._variables[n] for n in names(written) if n in self._variables]
+        inner = [found.definition for found in functions if found.definition is not None]
+        return any(isinstance(node, Lag) for node in walk(written)) or any(self._looks_back(part) for part in inner)
 
     def __getattr__(self, name: str) -> Reference:
         if name.startswith("__") or "_variables" not in self.__dict__:
@@ -176,27 +223,46 @@ class Model:
 
     # -- checks ---
 
-    def _check_name(self, name: str) -> None:
-        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+    def _check_name(self, name: object) -> None:
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             raise NameTaken(
                 f"`{name}` cannot be a name", expected="letters, digits and _, not starting with _ or a digit"
             )
         if name in self._variables or name in self._potentials:
             raise NameTaken(f"`{name}` is defined already", hint="variables are defined once")
+        if any(plate.within == name for plate in self._plates.values()):
+            raise NameTaken(f"`{name}` is a plate around another: in data it is the column of groups")
         if hasattr(type(self), name):
             raise NameTaken(f"`{name}` is a method of the model", hint="choose another name")
 
+    def _check_plates(self, name: str, plates: Sequence[Plate]) -> None:
+        """Plates of this model, and none of them around another one."""
+        for plate in plates:
+            self._check_plate(plate)
+        for plate in plates:
+            for outer in self._outer(plate):
+                if outer in {other.name for other in plates}:
+                    raise PlateError(
+                        f"`{name}` is on `{plate.name}` and on `{outer}`, which `{plate.name}` lies within",
+                        where=f"variable {name}",
+                        expected=f"plates={plate.name}: each of its elements belongs to one {outer}",
+                    )
+
     def _check_plate(self, plate: Plate) -> None:
-        if self._plates.get(plate.name) != plate:
+        # The size may have become known since m.plate returned the plate, through a category that indexes it.
+        mine = self._plates.get(plate.name)
+        same = mine is not None and (mine.within, mine.ordered) == (plate.within, plate.ordered)
+        if not same or (plate.size is not None and mine is not None and mine.size != plate.size):
             raise PlateError(f"plate `{plate.name}` belongs to another model", hint="use a plate of this model")
 
     def _check_references(self, name: str, written: Expression) -> None:
         for node in walk(written):
             if isinstance(node, Reference):
-                if Lag(PENDING) in node.indices:
+                if Lag(PENDING) in node.indices and node.name == name:
                     continue
                 if node.name not in self._variables:
-                    raise UnknownName(node.name, self._variables, where=f"definition of {name}")
+                    visible = [known for known in self._variables if "@" not in known]
+                    raise UnknownName(node.name, visible, where=f"definition of {name}")
                 self._check_indices(name, node, tuple(axis.plate for axis in self._variables[node.name].axes))
             if isinstance(node, Literal):
                 self._check_indices(name, node, node.plates)
@@ -204,24 +270,40 @@ class Model:
     def _check_indices(self, name: str, node: Reference | Literal, plates: tuple[str, ...]) -> None:
         """A category used as an index must range over the set that the axis ranges over."""
         shown = node.name if isinstance(node, Reference) else "a table"
+        if len(plates) != len(node.indices):
+            raise PlateError(f"`{shown}` belongs to another model", where=f"definition of {name}")
         for plate, at in zip(plates, node.indices, strict=True):
             if isinstance(at, Constant):
                 size = self._plates[plate].size if plate in self._plates else None
                 if size is not None and at.value >= size:
                     raise PlateError(f"`{shown}` at {at.value:g} on plate {plate}", expected=f"0 to {size - 1}")
-            if not isinstance(at, Reference):
+            if isinstance(at, (Index, Lag, Constant)):
                 continue
-            domain = BINARY if at.name not in self._variables else self._variables[at.name].domain
+            if not isinstance(at, Reference):
+                raise self._no_category(name, shown, str(at), "an expression")
             if at.name not in self._variables:
                 continue
+            domain = self._variables[at.name].domain
             if domain.kind == "levels":
                 self._unify(name, shown, plate, str(domain.levels), at.name)
-            elif not domain.is_discrete:
-                raise PlateError(
-                    f"`{shown}` is indexed by `{at.name}`, which is {domain}",
-                    where=f"definition of {name}",
-                    expected="a category: pw.Categorical, pw.Bernoulli or pw.Input(levels=...)",
-                )
+            elif not domain.is_finite or domain.lower != 0:
+                raise self._no_category(name, shown, at.name, str(domain))
+            elif (size := self._plates[plate].size if plate in self._plates else None) not in (None, domain.upper + 1):
+                raise self._unequal(name, shown, plate, size, at.name, int(domain.upper) + 1)
+
+    def _no_category(self, name: str, shown: str, at: str, what: str) -> PlateError:
+        return PlateError(
+            f"`{shown}` is indexed by `{at}`, which is {what}",
+            where=f"definition of {name}",
+            expected="a category: pw.Categorical, pw.Bernoulli or pw.Input(levels=...)",
+        )
+
+    def _unequal(self, name: str, shown: str, plate: str, size: int | None, at: str, levels: int) -> PlateError:
+        return PlateError(
+            f"`{shown}` has {size} elements along {plate} but `{at}` has {levels} levels",
+            where=f"definition of {name}",
+            expected="equal numbers",
+        )
 
     def _unify(self, name: str, shown: str, plate: str, levels: str, at: str) -> None:
         """Record that two plates are the same set, or say that they cannot be."""
@@ -231,11 +313,7 @@ class Model:
         if one.size is not None and two.size is not None:
             if one.size == two.size:
                 return
-            raise PlateError(
-                f"`{shown}` has {one.size} elements along {plate} but `{at}` has {two.size} levels",
-                where=f"definition of {name}",
-                expected="equal numbers",
-            )
+            raise self._unequal(name, shown, plate, one.size, at, two.size)
         loose, fixed = (one, two) if one.size is None else (two, one)
         self._plates[loose.name] = Plate(loose.name, fixed.size, fixed.labels, loose.within, fixed.name, loose.ordered)
 
@@ -248,13 +326,16 @@ class Model:
         if levels is None:
             return REAL
         if isinstance(levels, Plate):
+            self._check_plate(levels)
             return Domain("levels", levels=levels.name)
         hidden = f"{name}.levels"
-        self._plates[hidden] = Plate(hidden, int(levels))
+        self._plates[hidden] = Plate(hidden, check_size(f"`{name}`", levels, "levels"))
         return Domain("levels", levels=hidden)
 
     def _ordered_axes(self, indices: frozenset[Index]) -> tuple[Index, ...]:
         """Plates in the order of declaration; an outer plate that an inner one implies is left to membership."""
+        if not indices:
+            return ()  # the usual case in a large network: do not look through all its plates each time
         plates = [plate for plate in self._plates.values() if plate.index in indices]
         stray = {index for index in indices if index.name not in self._plates and index != PENDING}
         if stray:

@@ -47,11 +47,7 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
         first = Reference(beginning(step.name), (step.index,))
         density = where(first, _density(distribution, begin, x, axes), density)
     elif any(isinstance(node, Lag) for node in walk(density)):
-        raise ModelError(
-            f"`{name}` uses the previous element but has no start",
-            where=f"variable {name}",
-            expected="start= with the parameter of each sequence's first element",
-        )
+        raise no_start(name)
     return Variable(
         name=name,
         kind="random",
@@ -62,6 +58,15 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
         family=family,
         parameters=tuple((parameter, argument.expression) for parameter, argument in canonical.items()),
         optional=_optional(name, distribution, density),
+    )
+
+
+def no_start(name: str) -> ModelError:
+    """The error for a variable whose first element has nothing to look back at."""
+    return ModelError(
+        f"`{name}` uses the previous element but has no start",
+        where=f"variable {name}",
+        expected="start= with the parameter of each sequence's first element",
     )
 
 
@@ -124,7 +129,7 @@ def _parameters(
                 hint=f"name it first: m.{word} = {value!r}, then use m.{word}",
             )
         written = expression(value)
-        check_parameter(name, distribution.family, word, written, rank, sizes)
+        check_parameter(name, family, word, written, axes[:rank], plates[axes[0].plate].size if axes else None)
         arguments[word] = Argument(align(name, written, own, axes[:rank], plates), axes[:rank])
     canonical: dict[str, Argument] = {}
     for parameter in family.parameters:

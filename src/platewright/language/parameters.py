@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from platewright.algebra.domain import Domain
-from platewright.algebra.expression import Constant, Expression, Literal
+from platewright.algebra.expression import Constant, Expression, Index, Literal
 from platewright.errors import ParameterError
 from platewright.family import Family, Parameter
 
@@ -18,16 +18,24 @@ _ROUNDING = 1e-6
 
 
 def check_parameter(
-    name: str, family: Family, word: str, value: Expression, rank: int, sizes: Sequence[int | None]
+    name: str, family: Family, word: str, value: Expression, events: tuple[Index, ...], size: int | None
 ) -> None:
-    """A number, or a table of numbers, must lie in the range of its parameter; expressions are left alone."""
+    """A number, or a table of numbers, must lie in the range of its parameter; expressions are left alone.
+
+    `events` are the axes inside one value that this parameter has, `size` the number of elements along them.
+    """
     match value:
         case Constant(number):
             numbers = np.array(number)
-        case Literal(cells, shape):
-            numbers = np.array(cells).reshape(shape)
+        case Literal(cells, shape, _, indices):
+            # axes inside one value last; a table looked up along them cannot be checked as a whole
+            inside = [k for k, index in enumerate(indices) if index in events]
+            others = [k for k in range(len(shape)) if k not in inside]
+            numbers = np.transpose(np.array(cells).reshape(shape), (*others, *inside))
+            events = events if len(inside) == len(events) else ()
         case _:
             return
+    rank = len(events)
     parameter = next((p for p in family.parameters if p.name == word), Parameter(word))
     if rank == 2:
         _check_matrix(name, family, word, numbers)
@@ -36,7 +44,7 @@ def check_parameter(
     if word == "probabilities" and rank == 1 and numbers.ndim:
         _check_probabilities(name, family, numbers)
     if word == "degrees" and family.name in _MATRICES:
-        _check_degrees(name, family, numbers, sizes)
+        _check_degrees(name, family, numbers, size)
 
 
 def check_bounds(name: str, family: Family, given: Mapping[str, object]) -> None:
@@ -89,8 +97,7 @@ def _check_matrix(name: str, family: Family, word: str, numbers: NDArray[np.floa
         )
 
 
-def _check_degrees(name: str, family: Family, numbers: NDArray[np.float64], sizes: Sequence[int | None]) -> None:
-    size = next((size for size in sizes if size is not None), None)
+def _check_degrees(name: str, family: Family, numbers: NDArray[np.float64], size: int | None) -> None:
     if size is not None and numbers.min() <= size - 1:
         raise ParameterError(
             f"degrees of {family.name} are {numbers.min():g} for matrices of size {size}",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from platewright.algebra.expression import Index
+from platewright.errors import PlateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,24 @@ def membership(inner: str, outer: str) -> str:
 def beginning(plate: str) -> str:
     """The name of the known column that is one on the first element of each sequence of an ordered plate."""
     return f"first@{plate}"
+
+
+def check_size(owner: str, size: object, word: str = "size") -> int:
+    """A whole number from 1, of Python's or NumPy's kind."""
+    if isinstance(size, (int, np.integer)) and not isinstance(size, (bool, np.bool_)) and size >= 1:
+        return int(size)
+    raise PlateError(f"{owner} has {word} {size!r}", expected="a whole number from 1")
+
+
+def check_labels(name: str, labels: object) -> tuple[object, ...]:
+    """Distinct labels, one for each element."""
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise PlateError(f"plate `{name}` has labels {labels!r}", expected="a list of labels")
+    found = tuple(labels)
+    try:
+        distinct = len(set(found))
+    except TypeError:
+        raise PlateError(f"plate `{name}` has labels that are lists or tables", expected="text or numbers") from None
+    if distinct < len(found):
+        raise PlateError(f"plate `{name}` has a label twice", expected="distinct labels")
+    return found

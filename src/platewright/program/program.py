@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from platewright.algebra.build import multiply, substitute
 from platewright.algebra.expression import (
@@ -30,9 +31,9 @@ from platewright.program.statements import Assign, Pool, Statistic, Triangularis
 EVIDENCE = "log_evidence"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
-    """Everything a backend needs to print or run."""
+    """Everything a backend needs to print or run. Compared by identity, so that backends can keep what they print."""
 
     title: str
     columns: Mapping[str, tuple[Index, ...]]
@@ -48,7 +49,7 @@ class Program:
     def __str__(self) -> str:
         return program_text(self)
 
-    @property
+    @cached_property
     def plates(self) -> tuple[str, ...]:
         """Plates whose size the program uses, in a fixed order."""
         found: dict[str, None] = {}
@@ -113,7 +114,7 @@ class Hoister:
 
     def hoist(self, expression: Expression, because: str = "") -> Expression:
         """The expression with every sum (or maximum) over data replaced by a reference to its statistic."""
-        if isinstance(expression, (Sum, Maximum)) and self.is_statistic(expression):
+        if isinstance(expression, (Sum, Maximum)) and self.is_statistic(expression) and self.is_row_index(expression):
             return self.named(expression, because)
         return rebuild(expression, lambda part: self.hoist(part, because))
 

@@ -43,6 +43,7 @@ def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
     return Loaded(*passes, table, source, space.get("ill_conditioned"))
 
 
+@lru_cache(maxsize=64)
 def loaded(program: Program) -> Loaded:
     """The NumPy module of a program."""
     return load_numpy(numpy_source(program), (*program.columns, *program.plates))

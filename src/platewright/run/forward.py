@@ -14,7 +14,7 @@ from platewright.graph.graph import Graph, topological
 from platewright.language.variable import Variable
 from platewright.run.posterior import Posterior, lift
 
-DRAW = Index("draw", "draw")
+DRAW = Index("draw@", "draw@")
 
 
 def extend_draws(
@@ -23,7 +23,7 @@ def extend_draws(
     """Draws of predicted nodes and functions, given draws of the unknowns."""
     graph = posterior.plan.graph
     found = dict(drawn)
-    sizes = {**posterior.sizes, "draw": count}
+    sizes = {**posterior.sizes, DRAW.plate: count}
     for name in topological(graph):
         node = graph.nodes[name]
         wanted = name in posterior.plan.barren or (node.kind == "deterministic" and not graph.is_known(name))

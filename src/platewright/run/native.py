@@ -76,6 +76,8 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         if integers not in emitted:
             emitted[integers] = c_program(program, integers)
         compiled = emitted[integers]
+        if any(name not in columns for one in compiled.passes for name in one.columns):
+            return module.statistics(data, size)
         try:
             path = library(compiled.source, compiler)
             found = _run(compiled, loaded_library(path), columns, sizes, threads or thread_count())

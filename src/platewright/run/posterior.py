@@ -29,7 +29,7 @@ from platewright.run.gaussian import Block
 from platewright.run.marginal import Marginal, scalar
 from platewright.schema import Plan
 
-_DRAW = Index("draw", "draw")
+_DRAW = Index("draw@", "draw@")
 _Y = Reference("y")
 
 
@@ -279,7 +279,7 @@ class Posterior:
 
     def drawn(self, expression: Expression, axes: tuple[Index, ...], drawn: Mapping[str, Array], count: int) -> Array:
         """An expression of unknowns at each draw: the draw's number is the first axis."""
-        environment = Environment({**self.environment.values, **drawn}, {**self.sizes, "draw": count})
+        environment = Environment({**self.environment.values, **drawn}, {**self.sizes, _DRAW.plate: count})
         lifted = lift(expression, frozenset(drawn), _DRAW)
         return np.array(evaluate(lifted, environment, (_DRAW, *axes)))
 

@@ -187,12 +187,14 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return None
         environment = self._environment
         shape = evaluate(
-            Reference("shape", places[0].indices),
-            environment.with_values({"shape": marginal.parameters["shape"]}),
+            Reference("shape@", places[0].indices),
+            environment.with_values({"shape@": marginal.parameters["shape"]}),
             axes,
         )
         rate = evaluate(
-            Reference("rate", places[0].indices), environment.with_values({"rate": marginal.parameters["rate"]}), axes
+            Reference("rate@", places[0].indices),
+            environment.with_values({"rate@": marginal.parameters["rate"]}),
+            axes,
         )
         return "gamma", weight, np.array(shape), np.array(rate)
 
@@ -204,7 +206,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         generator = np.random.default_rng(self.seed)
         drawn = self.posterior.draws(self.count, generator)
         graph = self.posterior.plan.graph
-        sizes = {**self.sizes, "draw": self.count}
+        sizes = {**self.sizes, DRAW.plate: self.count}
         found = dict(drawn)
         for name in topological(graph):
             node = graph.nodes[name]

@@ -1,4 +1,4 @@
-"""Expectation maximisation: expected statistics of the hidden variables, then the exact mode of the rest  (Section 7.4).
+"""Expectation maximisation: expected statistics of hidden variables, then the exact mode of the rest  (Section 7.4).
 
 With the hidden variables known the mode is a closed-form plan. Its statistics are sums over rows of functions of the
 hidden values; EM puts their expectations in:

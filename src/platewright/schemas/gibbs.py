@@ -1,4 +1,4 @@
-"""Gibbs sampling: cycle through blocks of unknowns, each drawn from its exact conditional given all others  (Section 7.1).
+"""Gibbs sampling: draw block after block, each from its exact conditional given all others  (Section 7.1).
 
 A block's conditional is itself an exact plan in which the other unknowns count as known, so whatever elimination can
 solve is drawn as one block: all parameters given the hidden classes, all Gaussian weights given their scale. What no

@@ -1,0 +1,237 @@
+"""Evaluate BUGS expressions on numbers: bounds of loops, indices, data blocks, constants.
+
+A loop variable may stand for a whole column of values at once, so that the indices of a million rows cost one pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.lazy import special
+from platewright.language.bugs.syntax import Element, Empty, Expression, FunctionCall, Index, Number, Operation, Range
+
+Array = np.ndarray
+MOST_CELLS = 5_000_000
+
+
+class NotKnown(Exception):
+    """An expression that numbers alone do not settle; caught inside this room, never shown."""
+
+
+def _interpolate(x: Any, at: Any, values: Any) -> Any:
+    """Piecewise linear, continued beyond the ends with the last slopes, as `interp.lin` does."""
+    at, values = np.asarray(at), np.asarray(values)
+    if at.size < 2:
+        raise NotKnown
+    segment = np.clip(np.searchsorted(at, x) - 1, 0, at.size - 2)
+    slope = (values[segment + 1] - values[segment]) / (at[segment + 1] - at[segment])
+    return values[segment] + slope * (np.asarray(x) - at[segment])
+
+
+def _one_or_all(pairwise: Any, whole: Any) -> Any:
+    def result(*arguments: Any) -> Any:
+        if len(arguments) == 1:
+            return whole(arguments[0])
+        found = arguments[0]
+        for other in arguments[1:]:
+            found = pairwise(found, other)
+        return found
+
+    return result
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "abs": np.abs,
+    "arccos": np.arccos,
+    "arcsin": np.arcsin,
+    "arctan": np.arctan,
+    "cloglog": lambda p: np.log(-np.log1p(-np.asarray(p))),
+    "cos": np.cos,
+    "equals": lambda a, b: np.asarray(np.equal(a, b), dtype=float),
+    "exp": np.exp,
+    "icloglog": lambda x: -np.expm1(-np.exp(x)),
+    "ifelse": lambda c, a, b: np.where(np.asarray(c) != 0, a, b),
+    "ilogit": lambda x: special.expit(x),
+    "inprod": lambda a, b: np.sum(np.asarray(a) * np.asarray(b)),
+    "interp.lin": _interpolate,
+    "inverse": np.linalg.inv,
+    "length": lambda x: float(np.size(x)),
+    "log": np.log,
+    "logdet": lambda x: np.linalg.slogdet(x)[1],
+    "logfact": lambda x: special.gammaln(np.asarray(x) + 1),
+    "loggam": lambda x: special.gammaln(x),
+    "logit": lambda p: special.logit(p),
+    "max": _one_or_all(np.maximum, np.max),
+    "mean": np.mean,
+    "min": _one_or_all(np.minimum, np.min),
+    "phi": lambda x: special.ndtr(x),
+    "pow": lambda a, b: np.power(np.asarray(a, dtype=float), b),
+    "probit": lambda p: special.ndtri(p),
+    "prod": np.prod,
+    "rank": lambda x, k: float(np.sum(np.asarray(x) <= np.asarray(x)[int(k) - 1])),
+    "ranked": lambda x, k: np.sort(x)[int(k) - 1],
+    "round": lambda x: np.floor(np.asarray(x) + 0.5),
+    "sd": lambda x: np.std(x, ddof=1),
+    "sin": np.sin,
+    "sort": np.sort,
+    "sqrt": np.sqrt,
+    "step": lambda x: np.asarray(np.greater_equal(x, 0), dtype=float),
+    "sum": np.sum,
+    "t": np.transpose,
+    "tan": np.tan,
+    "trunc": np.trunc,
+}
+"""The functions of both dialects; the same names with another spelling follow."""
+
+SPELLED = {
+    "cexpexp": "icloglog",
+    "cexpit": "ilogit",
+    "expit": "ilogit",
+    "inprod2": "inprod",
+    "lgamma": "loggam",
+    "pnorm01": "phi",
+    "acos": "arccos",
+    "asin": "arcsin",
+    "atan": "arctan",
+}
+VECTOR_FUNCTIONS = frozenset(
+    {"inprod", "interp.lin", "inverse", "length", "logdet", "mean", "prod", "rank", "ranked", "sd", "sort", "sum", "t"}
+)
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    "/": np.true_divide,
+    "^": lambda a, b: np.power(np.asarray(a, dtype=float), b),
+    "%*%": np.matmul,
+    "neg": np.negative,
+    "not": lambda a: np.asarray(np.equal(a, 0), dtype=float),
+    "==": lambda a, b: np.asarray(np.equal(a, b), dtype=float),
+    "!=": lambda a, b: np.asarray(np.not_equal(a, b), dtype=float),
+    "<": lambda a, b: np.asarray(np.less(a, b), dtype=float),
+    "<=": lambda a, b: np.asarray(np.less_equal(a, b), dtype=float),
+    ">": lambda a, b: np.asarray(np.greater(a, b), dtype=float),
+    ">=": lambda a, b: np.asarray(np.greater_equal(a, b), dtype=float),
+    "&&": lambda a, b: np.asarray((np.asarray(a) != 0) & (np.asarray(b) != 0), dtype=float),
+    "||": lambda a, b: np.asarray((np.asarray(a) != 0) | (np.asarray(b) != 0), dtype=float),
+}
+
+
+def canonical(name: str) -> str:
+    """A function's name in its first spelling."""
+    return SPELLED.get(name, name)
+
+
+@dataclass
+class Scope:
+    """Names with numbers: constants, and loop variables at one value or at a column of values."""
+
+    constants: Mapping[str, Array]
+    loops: Mapping[str, Any] = field(default_factory=dict)
+    assumed: frozenset[str] = frozenset()
+    """Constants that stand in for sizes nobody gave; `touched` records that a result hangs on one of them."""
+    touched: set[str] = field(default_factory=set)
+
+    def at(self, loops: Mapping[str, Any]) -> Scope:
+        """The same constants with other loop values; touches are shared."""
+        return Scope(self.constants, loops, self.assumed, self.touched)
+
+
+def compute(node: Expression, scope: Scope) -> Any:
+    """The value of an expression, an array where it is one; `NotKnown` where a name has no number."""
+    with np.errstate(all="ignore"):
+        return _compute(node, scope)
+
+
+def _compute(node: Expression, scope: Scope) -> Any:
+    match node:
+        case Number(value):
+            return value
+        case Element():
+            return _element(node, scope)
+        case Operation("+", operands):
+            values = [_compute(part, scope) for part in operands]
+            return sum(values[1:], start=values[0])
+        case Operation("*", operands):
+            result = _compute(operands[0], scope)
+            for part in operands[1:]:
+                result = result * _compute(part, scope)
+            return result
+        case Operation(operator, operands):
+            return OPERATORS[operator](*(_compute(part, scope) for part in operands))
+        case FunctionCall(name, arguments):
+            return _call(canonical(name), arguments, scope)
+    raise NotKnown
+
+
+def _call(name: str, arguments: tuple[Expression, ...], scope: Scope) -> Any:
+    if name not in FUNCTIONS:
+        raise NotKnown
+    if name in VECTOR_FUNCTIONS and any(np.ndim(value) for value in scope.loops.values()):
+        raise NotKnown  # a column of loop values would be taken for the vector; the caller goes row by row
+    try:
+        return FUNCTIONS[name](*(_compute(part, scope) for part in arguments))
+    except (TypeError, ValueError, IndexError, np.linalg.LinAlgError):
+        raise NotKnown from None
+
+
+def _element(node: Element, scope: Scope) -> Any:
+    if node.indices is None and node.name in scope.loops:
+        return scope.loops[node.name]
+    if node.name not in scope.constants:
+        raise NotKnown
+    if node.name in scope.assumed:
+        scope.touched.add(node.name)
+    table = scope.constants[node.name]
+    if node.indices is None:
+        return float(table) if table.ndim == 0 else table
+    if len(node.indices) != table.ndim:
+        raise NotKnown
+    at = tuple(_position(part, size, scope) for part, size in zip(node.indices, table.shape))
+    if any(isinstance(part, slice) for part in at) and any(np.ndim(part) for part in at if not isinstance(part, slice)):
+        raise NotKnown
+    found = table[at]
+    return float(found) if np.ndim(found) == 0 else found
+
+
+def _position(part: Index, size: int, scope: Scope) -> Any:
+    """A position from 0, checked against the size; a range becomes a slice."""
+    if isinstance(part, Empty):
+        return slice(None)
+    if isinstance(part, Range):
+        first, last = whole(_compute(part.first, scope)), whole(_compute(part.last, scope))
+        if np.ndim(first) or np.ndim(last) or not (1 <= first and last <= size):
+            raise NotKnown
+        return slice(int(first) - 1, max(int(last), int(first) - 1))
+    found = whole(_compute(part, scope))
+    if np.min(found, initial=1) < 1 or np.max(found, initial=1) > size:
+        raise NotKnown
+    return found - 1
+
+
+def whole(value: Any) -> Any:
+    """Whole numbers as integers of any shape; anything else is not an index."""
+    found = np.asarray(value)
+    if not np.isfinite(found).all() or (found != np.floor(found)).any() or (np.abs(found) > 2**53).any():
+        raise NotKnown
+    result = found.astype(np.int64)
+    return int(result) if result.ndim == 0 else result
+
+
+def span(domain: Expression | Range, scope: Scope) -> Array:
+    """The values a loop runs over, as integers; an upward range that ends before it starts is empty."""
+    if isinstance(domain, Range):
+        first, last = whole(compute(domain.first, scope)), whole(compute(domain.last, scope))
+        if np.ndim(first) or np.ndim(last):
+            raise NotKnown
+        if last - first >= MOST_CELLS:
+            raise OverflowError(f"{first}:{last}")
+        return np.arange(int(first), int(last) + 1)
+    return np.ravel(whole(compute(domain, scope)))
+
+
+def count_cells(shape: tuple[int, ...]) -> int:
+    """The number of cells of a shape, without overflow."""
+    return math.prod(shape)

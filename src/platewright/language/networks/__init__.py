@@ -1,0 +1,1 @@
+"""Readers of networks in the formats of others: BIF and UAI."""

@@ -1,0 +1,115 @@
+"""Compiling: the cache is private and atomic, and without a compiler NumPy runs the program after one warning."""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from example_models import MAKERS, bound_program
+from platewright.backends.compile import FLAGS, Compiler, cache_folder, find_compiler, library
+from platewright.errors import BackendError, NoCompilerWarning
+from platewright.run import native
+from platewright.run.execute import loaded
+from platewright.run.native import choose_backend, native_statistics
+
+needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+SOURCE = "int answer(void)\n{\n    return 42;\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PLATEWRIGHT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    native._warn_once.cache_clear()
+
+
+def test_floating_point_of_the_process_is_left_alone() -> None:
+    assert not {"-ffast-math", "-Ofast", "-ffinite-math-only", "-funsafe-math-optimizations"} & set(FLAGS)
+
+
+def test_without_a_compiler_numpy_runs_after_one_warning(no_compiler: None) -> None:
+    assert find_compiler() is None
+    program, given = bound_program(*MAKERS["coin"](np.random.default_rng(0), 40))
+    with pytest.warns(NoCompilerWarning, match="no C compiler"):
+        found = native_statistics(program)(*given)
+    assert found == loaded(program).statistics(*given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        native_statistics(program)(*given)
+    assert choose_backend(program, 10**7) == ("numpy", "no C compiler was found")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_compiler_that_fails_is_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "broken-cc"
+    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && echo broken 1.0 && exit 0\necho out of order >&2\nexit 1\n')
+    broken.chmod(0o700)
+    monkeypatch.setenv("CC", str(broken))
+    native._warn_once.cache_clear()
+    program, given = bound_program(*MAKERS["coin"](np.random.default_rng(0), 40))
+    with pytest.warns(NoCompilerWarning, match="out of order"):
+        assert native_statistics(program)(*given) == loaded(program).statistics(*given)
+
+
+@needs_compiler
+def test_few_rows_stay_with_numpy_and_many_go_to_c() -> None:
+    program, _ = bound_program(*MAKERS["coin"](np.random.default_rng(0), 40))
+    assert choose_backend(program, 100)[0] == "numpy"
+    assert choose_backend(program, 10**7)[0] == "c"
+
+
+@needs_compiler
+def test_a_source_is_compiled_once(own_cache: Path) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    first = library(SOURCE, compiler)
+    made = first.stat().st_mtime_ns
+    assert library(SOURCE, compiler) == first and first.stat().st_mtime_ns == made
+    assert [file.name for file in own_cache.iterdir()] == [first.name]
+    assert library(SOURCE, compiler, (*FLAGS, "-g")) != first
+    assert library(SOURCE, Compiler(compiler.command, "another version")) != first
+
+
+@needs_compiler
+def test_a_source_that_does_not_compile_leaves_nothing(own_cache: Path) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    with pytest.raises(BackendError, match="refused"):
+        library("int answer(void) { return", compiler)
+    assert list(own_cache.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs owners")
+def test_the_cache_is_for_its_owner_only(own_cache: Path) -> None:
+    folder = cache_folder(os.environ)
+    assert folder == own_cache
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs owners")
+def test_a_folder_that_others_can_write_is_not_used(own_cache: Path) -> None:
+    own_cache.mkdir()
+    own_cache.chmod(0o777)
+    assert cache_folder(os.environ) != own_cache
+
+
+@needs_compiler
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs owners")
+def test_a_library_that_others_can_write_is_made_again(own_cache: Path) -> None:
+    compiler = find_compiler()
+    assert compiler is not None
+    made = library(SOURCE, compiler)
+    made.write_bytes(b"something else")
+    made.chmod(0o666)
+    assert library(SOURCE, compiler).read_bytes() != b"something else"
