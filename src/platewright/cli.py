@@ -11,14 +11,25 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from platewright import __version__
+from platewright.derive.latex import article_latex
+from platewright.derive.statistics_picture import statistics_picture
+from platewright.drawing.from_graph import picture_of
+from platewright.drawing.svg import picture_svg
 from platewright.errors import PlatewrightError, SourceError
+from platewright.graph.graph import read_graph
 from platewright.pipeline import GOALS, DerivedPlan, Model
+from platewright.run.fit import Fit
 from platewright.run.model_file import model_in_file
 from platewright.run.progress import working
+from platewright.run.report import report as report_page
+from platewright.run.saving import save
+from platewright.run.stages import STAGES, closed_form, graph_stage
+from platewright.run.summary import summary
 
 OURS, FAILED = 2, 1
 """Exit codes: an error that says what to do, and a check that did not pass."""
@@ -57,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     _json_option(learn_)
 
     show_ = commands.add_parser("show", help="print one stage: graph, steps, plan, program or source")
-    show_.add_argument("what", choices=tuple(STAGES))
+    show_.add_argument("what", choices=("graph", *STAGES))
     _model_options(show_)
     _known_option(show_)
     _how_options(show_)
@@ -125,13 +136,14 @@ def _output_option(made: argparse.ArgumentParser) -> None:
 def learn(given: argparse.Namespace) -> int:
     """Learn, and print the table of posteriors."""
     model = read_model(given.model, given.name)
-    with working(f"learning {model.title}"):
-        fit = model.learn(Path(given.data), given.goal, given.by, given.backend, given.seed)
-    found = fit.summary()
+    fit = _learned(given, model, given.backend, given.seed)
+    found = summary(fit)
     if given.save:
-        fit.save(given.save)
+        save(fit, given.save)
     if given.json:
-        facts = {"how": fit.how, "log_evidence": fit.log_evidence, "seconds": dict(fit.seconds or {})}
+        facts: dict[str, Any] = {"how": fit.how, "seconds": dict(fit.seconds or {})}
+        if isinstance(fit, Fit):
+            facts["log_evidence"] = fit.log_evidence
         return _print_json({"model": model.title, **facts, **found.to_dict()})
     if given.explain:
         print(fit.explain(), end="\n\n")
@@ -142,7 +154,10 @@ def learn(given: argparse.Namespace) -> int:
 
 def show(given: argparse.Namespace) -> int:
     """One stage of the way, as text or JSON."""
-    text, data = STAGES[given.what](given)
+    if given.what == "graph":
+        text, data = graph_stage(_graph(given, read_model(given.model, given.name)))
+    else:
+        text, data = STAGES[given.what](_derived(given).plan, given.backend)
     if given.json:
         return _print_json(data)
     print(text)
@@ -151,13 +166,9 @@ def show(given: argparse.Namespace) -> int:
 
 def draw(given: argparse.Namespace) -> int:
     """The plate diagram."""
-    from platewright.derive.statistics_picture import statistics_picture
-    from platewright.drawing.from_graph import picture_of
-    from platewright.drawing.svg import picture_svg
-
     model = read_model(given.model, given.name)
     if given.statistics:
-        picture = statistics_picture(model.derive(_known(given, model)).plan, title=model.title)
+        picture = statistics_picture(closed_form(model.derive(_known(given, model)).plan), title=model.title)
     else:
         picture = picture_of(_graph(given, model), title=model.title)
     return _write(given.output, picture_svg(picture))
@@ -165,27 +176,27 @@ def draw(given: argparse.Namespace) -> int:
 
 def emit(given: argparse.Namespace) -> int:
     """The source."""
-    return _write(given.output, _derived(given).source(given.backend))
+    derived = _derived(given)
+    closed_form(derived.plan)
+    return _write(given.output, derived.source(given.backend))
 
 
 def report(given: argparse.Namespace) -> int:
     """The page, or the article."""
-    from platewright.derive.latex import article_latex
-    from platewright.run.report import report as report_page
-
     if given.data is None:
         derived = _derived(given)
-        text = article_latex(derived.plan) if given.latex else report_page(derived.plan)
+        text = article_latex(closed_form(derived.plan)) if given.latex else report_page(derived.plan)
         return _write(given.output, text)
     model = read_model(given.model, given.name)
-    with working(f"learning {model.title}"):
-        fit = model.learn(Path(given.data), given.goal, given.by)
-    return _write(given.output, article_latex(fit.plan) if given.latex else report_page(fit.plan, fit))
+    fit = _learned(given, model)
+    text = article_latex(closed_form(fit.plan)) if given.latex else report_page(fit.plan, fit)
+    return _write(given.output, text)
 
 
 def verify(given: argparse.Namespace) -> int:
     """Let the plan prove itself."""
     derived = _derived(given)
+    closed_form(derived.plan)
     with working(f"verifying {derived.model.title}"):
         found = derived.verify()
     if given.json:
@@ -193,61 +204,6 @@ def verify(given: argparse.Namespace) -> int:
     else:
         print(found)
     return 0 if found.passed else FAILED
-
-
-# -- stages ------------------------------------------------------------------------------------------------------------
-
-
-def _show_graph(given: argparse.Namespace) -> tuple[str, Any]:
-    from platewright.graph.serial import graph_json
-    from platewright.graph.text import graph_text
-
-    graph = _graph(given, read_model(given.model, given.name))
-    return graph_text(graph), graph_json(graph)
-
-
-def _show_steps(given: argparse.Namespace) -> tuple[str, Any]:
-    steps = _derived(given).plan.steps
-    data = [
-        {"operation": s.operation, "because": s.because, "reference": s.reference, "formulas": list(s.formulas)}
-        for s in steps
-    ]
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1)), data
-
-
-def _show_plan(given: argparse.Namespace) -> tuple[str, Any]:
-    derived = _derived(given)
-    plan = derived.plan
-    data = {
-        "model": plan.graph.title,
-        "goal": plan.goal,
-        "schema": plan.schema,
-        "summary": plan.summary,
-        "known": sorted(plan.graph.known),
-        "unknown": list(plan.graph.unknown),
-        "eliminated": [list(conditional.variables) for conditional in plan.conditionals],
-        "declined": [list(pair) for pair in derived.declined],
-    }
-    return derived.explain(), data
-
-
-def _show_program(given: argparse.Namespace) -> tuple[str, Any]:
-    program = _derived(given).plan.program
-    return str(program), {"program": str(program), "columns": list(program.columns), "plates": list(program.plates)}
-
-
-def _show_source(given: argparse.Namespace) -> tuple[str, Any]:
-    source = _derived(given).source(given.backend)
-    return source.rstrip("\n"), {"backend": given.backend, "source": source}
-
-
-STAGES = {
-    "graph": _show_graph,
-    "steps": _show_steps,
-    "plan": _show_plan,
-    "program": _show_program,
-    "source": _show_source,
-}
 
 
 # -- models and files --------------------------------------------------------------------------------------------------
@@ -262,8 +218,6 @@ def _known(given: argparse.Namespace, model: Model) -> list[str]:
     """The variables said to be known, or all random ones that no other variable depends on."""
     if given.known is not None:
         return [word.strip() for word in given.known.split(",") if word.strip()]
-    from platewright.graph.graph import read_graph
-
     graph = read_graph(model)
     leaves = [n for n, node in graph.nodes.items() if node.kind == "random" and not graph.children[n] - {n}]
     print(f"known: {', '.join(leaves)} (choose with --known)", file=sys.stderr)
@@ -271,8 +225,6 @@ def _known(given: argparse.Namespace, model: Model) -> list[str]:
 
 
 def _graph(given: argparse.Namespace, model: Model) -> Any:
-    from platewright.graph.graph import read_graph
-
     return read_graph(model, _known(given, model))
 
 
@@ -280,6 +232,12 @@ def _derived(given: argparse.Namespace) -> DerivedPlan:
     model = read_model(given.model, given.name)
     with working(f"deriving {model.title}"):
         return model.derive(_known(given, model), given.goal, given.by)
+
+
+def _learned(given: argparse.Namespace, model: Model, backend: str = "auto", seed: int = 0) -> Any:
+    """The fit; a sampler shows its own progress."""
+    with nullcontext() if given.by == "gibbs" else working(f"learning {model.title}"):
+        return model.learn(Path(given.data), given.goal, given.by, backend, seed)
 
 
 def _write(path: str | None, text: str) -> int:

@@ -17,7 +17,10 @@ from platewright.language.constructors import Bernoulli, Beta, Gamma, Normal
 from platewright.language.distribution import Input
 from platewright.language.functions import dot
 from platewright.pipeline import Model
+from platewright.run.fit import Fit
 from platewright.run.report import report
+from platewright.run.saving import save
+from platewright.run.summary import summary
 
 ROWS = 200_000
 REGIONS = ("north", "east", "south", "west")
@@ -61,6 +64,13 @@ def simulated(rows: int, seed: int = 1) -> dict[str, np.ndarray]:
     return {"where": np.array(REGIONS)[where], "x": x, "price": price}
 
 
+def exact(model: Model, data: object) -> Fit:
+    """Learn in closed form."""
+    fit = model.learn(data, by="exact")
+    assert isinstance(fit, Fit)
+    return fit
+
+
 def heading(text: str) -> None:
     """A line to find one's way by."""
     print(f"\n\n-- {text} {'-' * (98 - len(text))}\n")
@@ -72,9 +82,9 @@ def main(rows: int = ROWS, folder: str = "demo_output") -> None:
     kept.mkdir(exist_ok=True)
 
     heading("a coin, tossed ten times")
-    fit = coin().learn({"heads": [1, 0, 1, 1, 0, 1, 1, 1, 0, 1]})
+    fit = exact(coin(), {"heads": [1, 0, 1, 1, 0, 1, 1, 1, 0, 1]})
     print(fit.explain(), end="\n\n")
-    print(fit.summary())
+    print(summary(fit))
     (kept / "coin.svg").write_text(picture_svg(picture_of(fit.plan.graph, fit.sizes)), encoding="utf-8")
     (kept / "learned_coin.py").write_text(fit.source(), encoding="utf-8")
 
@@ -82,19 +92,19 @@ def main(rows: int = ROWS, folder: str = "demo_output") -> None:
     data = simulated(rows)
     model = prices()
     start = perf_counter()
-    fit = model.learn(data)
+    fit = exact(model, data)
     seconds = perf_counter() - start
     print(fit.explain())
 
     heading("what was learned, exactly")
-    print(fit.summary())
+    print(summary(fit))
     print(f"\nsimulated with   levels {TRUE_LEVELS}, weights {TRUE_WEIGHTS}, precision {TRUE_SD**-2:.4f}")
     took = ", ".join(f"{name} {1000 * value:.0f} ms" for name, value in (fit.seconds or {}).items())
     print(f"took             {1000 * seconds:.0f} ms for {rows:,} rows ({took})")
 
     (kept / "house_prices.html").write_text(report(fit.plan, fit), encoding="utf-8")
     (kept / "learned_house_prices.py").write_text(fit.source(), encoding="utf-8")
-    fit.save(kept / "house_prices.fit")
+    save(fit, kept / "house_prices.fit")
     heading("kept for you")
     for path in sorted(kept.iterdir()):
         print(f"{path}   ({path.stat().st_size:,} bytes)")

@@ -22,6 +22,7 @@ from platewright.run.changing import needs_rows, row_plate
 from platewright.run.em import EstimatedFit, run_em
 from platewright.run.execute import choose_runner, columns_of, most_rows
 from platewright.run.fit import Fit
+from platewright.run.mean_field import MeanFieldFit, run_mean_field
 from platewright.run.sampling import SampledFit, run_gibbs
 from platewright.run.simulating import small_data
 from platewright.run.verifying import Verification, verify_fit
@@ -29,13 +30,15 @@ from platewright.schema import Goal, Plan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.mean_field import MeanFieldPlan
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
 OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
+OPTIONS["mean-field"] = OPTIONS["em"]
 """What `learn` passes on to an iterative schema."""
 
-AnyFit = Fit | EstimatedFit | SampledFit
+AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
 
 
 class Model(language.Model):
@@ -116,13 +119,13 @@ class Model(language.Model):
 
 
 def _iterated(
-    plan: EMPlan | GibbsPlan,
+    plan: EMPlan | GibbsPlan | MeanFieldPlan,
     columns: Mapping[str, Any],
     dataset: Dataset,
     seed: int,
     options: Mapping[str, Any],
     seconds: dict[str, float],
-) -> EstimatedFit | SampledFit:
+) -> EstimatedFit | MeanFieldFit | SampledFit:
     """Run an iterative plan."""
     start = perf_counter()
     allowed = OPTIONS[plan.schema]
@@ -134,6 +137,11 @@ def _iterated(
         found = run_em(plan, columns, sizes, seed=seed, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, seconds=seconds)
+    if isinstance(plan, MeanFieldPlan):
+        check_sizes(plan.maximise, sizes)
+        bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
+        seconds = {**seconds, "run": perf_counter() - start}
+        return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
     for program in plan.programs:
         check_sizes(program, sizes)
     chains = run_gibbs(plan, columns, sizes, seed=seed, **options)

@@ -65,8 +65,11 @@ def test_a_compiler_that_fails_is_no_compiler(tmp_path: Path, monkeypatch: pytes
 @needs_compiler
 def test_few_rows_stay_with_numpy_and_many_go_to_c() -> None:
     program, _ = bound_program(*MAKERS["coin"](np.random.default_rng(0), 40))
-    assert choose_backend(program, 100)[0] == "numpy"
+    assert choose_backend(program, 10**6)[0] == "numpy"
     assert choose_backend(program, 10**7)[0] == "c"
+    pools, _ = bound_program(*MAKERS["regression"](np.random.default_rng(0), 40))
+    assert choose_backend(pools, 1000)[0] == "numpy"
+    assert choose_backend(pools, 10**6)[0] == "c"
 
 
 @needs_compiler

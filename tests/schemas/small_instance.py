@@ -9,12 +9,11 @@ import numpy as np
 
 import platewright as pw
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Lag, Reference, walk
+from platewright.algebra.expression import Index, Lag, Reference, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph, read_graph, topological
 from platewright.language.plate import beginning, membership
 from platewright.language.variable import Variable
-from platewright.run.forward import draw_node
 from platewright.schemas.exact import fixed_sizes, prepare
 
 Values = dict[str, Array]
@@ -88,8 +87,22 @@ def drawn(graph: Graph, sizes: Mapping[str, int], given: Values, generator: np.r
         elif _looks_back(node):
             values[name] = _sequence(node, values, sizes, generator)
         else:
-            values[name] = draw_node(node, Environment(values, sizes), frozenset(), generator)
+            values[name] = draw(node, Environment(values, sizes), generator)
     return values
+
+
+def draw(node: Variable, environment: Environment, generator: np.random.Generator) -> Array:
+    """One draw of a node at each element of its plates."""
+    assert node.family is not None and node.family.draw is not None
+    levels = node.domain.levels
+    events = node.events or ((Index(levels, levels),) if levels is not None else ())
+    if len(events) == 1:
+        events = (*events, Index(events[0].name + "'", events[0].plate))
+    parameters = {}
+    for name, expression in node.parameters:
+        axes = (*node.plates, *events[: node.family.parameter(name).rank])
+        parameters[name] = np.array(evaluate(expression, environment, axes))
+    return node.family.draw(generator, parameters, tuple(environment.sizes[axis.plate] for axis in node.axes))
 
 
 def log_joint(factors: tuple[Factor, ...], values: Mapping[str, Array], sizes: Mapping[str, int]) -> float:
@@ -141,5 +154,5 @@ def _sequence(node: Variable, values: Values, sizes: Mapping[str, int], generato
     current = np.zeros(sizes[step], dtype=kind)
     for t in range(sizes[step]):
         environment = Environment({**values, node.name: current}, sizes)
-        current[t] = draw_node(node, environment, frozenset(), generator)[t]
+        current[t] = draw(node, environment, generator)[t]
     return current

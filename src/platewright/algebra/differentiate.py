@@ -150,5 +150,3 @@ def _two(row: Index, expression: Expression, target: Reference) -> tuple[Index, 
     one = fresh(Index(row.plate + "*", row.plate), taken)
     two = fresh(one, taken | {one})
     return one, two
-
-

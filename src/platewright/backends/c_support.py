@@ -14,6 +14,17 @@ BLOCK = 256
 """Rows worked on at once: per-row scalars are arrays of this length and stay in cache."""
 
 SUPPORT: Mapping[str, str] = {
+    "VECTOR_MATH": """
+/* Let loops call the vector functions of glibc (libmvec; within 4 units in the last place). */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && defined(__OPTIMIZE__)
+#if __GLIBC_PREREQ(2, 22) && !defined(PLATEWRIGHT_PLAIN)
+extern double log(double) __attribute__((simd("notinbranch")));
+extern double exp(double) __attribute__((simd("notinbranch")));
+extern double sin(double) __attribute__((simd("notinbranch")));
+extern double cos(double) __attribute__((simd("notinbranch")));
+#endif
+#endif
+""",
     "WHOLE": """
 /* A difference that is taken before it is added to anything: -fassociative-math may not open it. */
 #if defined(__has_builtin)
@@ -235,6 +246,10 @@ static void settle(int64_t cells, int64_t width, const double *total, double *of
 }
 
 
+PATTERNS = {"LANES": r"\bLANES\b", "VECTOR_MATH": r"\b(log|exp|sin|cos)\("}
+"""How the use of a shared part shows, where it is not a call."""
+
+
 def c_comment(text: str) -> str:
     """User text made safe for a C comment: it can neither end it nor open another, nor hide a line end."""
     return comment(text).replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
@@ -247,7 +262,7 @@ def support_text(body: str) -> list[str]:
     while waiting:
         text = waiting.pop()
         for name, function in SUPPORT.items():
-            if name not in wanted and re.search(r"\bLANES\b" if name == "LANES" else rf"\b{name}\(", text):
+            if name not in wanted and re.search(PATTERNS.get(name, rf"\b{name}\("), text):
                 wanted.add(name)
                 waiting.append(function)
     if "shifted" in wanted:

@@ -12,13 +12,15 @@ from platewright.schema import Goal, Plan
 from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.exact import plan_exact
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
+from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 
-AnyPlan = Plan | EMPlan | GibbsPlan
+AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan
 
 SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
     ("exact", plan_exact),
     ("em", plan_em),
     ("gibbs", plan_gibbs),
+    ("mean-field", plan_mean_field),
 )
 """All schemas, the most exact first."""
 

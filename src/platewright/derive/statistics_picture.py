@@ -140,7 +140,7 @@ def _users(plan: Plan, name: str) -> frozenset[str]:
 
 def _owners(plan: Plan) -> dict[str, str]:
     """For each computed posterior parameter the unknown it belongs to."""
-    found = {}
+    found: dict[str, str] = {}
     for conditional in plan.conditionals:
         if isinstance(conditional, FamilyConditional):
             for value in conditional.parameters.values():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from platewright.errors import SizeError
@@ -55,12 +56,22 @@ class JunctionTree:
         """How many numbers a table over some variables holds."""
         return prod(self.sizes[axis] for axis in axes)
 
-    @property
+    @cached_property
     def bytes(self) -> int:
-        """What inference will hold at once: all messages, both ways, and two copies of the largest clique."""
-        messages = sum(self.entries(clique.separator) for clique in self.cliques)
-        largest = max((self.entries(clique.axes) for clique in self.cliques), default=1)
-        return ENTRY * (2 * messages + 2 * max(largest, self.entries(self.kept)))
+        """The most that inference holds at once: messages kept, messages pending, and the clique at work."""
+        held = peak = 0
+        for clique in self.cliques:
+            message = self.entries(clique.separator)
+            peak = max(peak, held + 3 * message)
+            held += message
+        pending: dict[int, int] = {}
+        for at in range(len(self.cliques) - 1, -1, -1):
+            messages = [self.entries(self.cliques[child].separator) for child in self.cliques[at].children]
+            working = self.entries(self.cliques[at].axes) * 5 // 4 + 3 * max(messages, default=0)
+            peak = max(peak, held + sum(pending.values()) + working)
+            pending.pop(at, None)
+            pending.update(zip(self.cliques[at].children, messages, strict=True))
+        return ENTRY * max(peak, held + 2 * self.entries(self.kept))
 
     def number(self) -> dict[str, int]:
         """Each variable's place."""

@@ -16,8 +16,10 @@ from math import inf, log2
 from random import Random
 
 RESTARTS = 24
-WORTH_RESTARTS = 2.0**18
-"""From this many table entries on, other orders are tried."""
+WORTH_RESTARTS = 2.0**25
+"""From this many table entries on (about a second of arithmetic), other orders are tried."""
+LARGE = 400
+"""Networks with more variables get fewer tries: a try takes longer there."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def choose_ordering(
         best = found if best is None or (found and found.entries < best.entries) else best
     assert best is not None
     if best.entries > WORTH_RESTARTS:
-        for seed in range(tries):
+        for seed in range(tries if len(problem.names) < LARGE else tries // 2):
             rule = ("min-fill", "weighted min-fill")[seed % 2]
             found = _greedy(problem, f"{rule}, try {seed + 1}", _RULES[rule], Random(seed), best.entries)
             best = found if found and found.entries < best.entries else best

@@ -44,9 +44,9 @@ def model_from_json(data: object, kind: type[SomeModel] = Model) -> SomeModel:  
     """The model that `model_json` wrote, as a `Model` or a kind of it."""
     title, plates, variables, potentials = parts_from_json(data)
     model = kind(title)
-    model._plates.update(plates)
-    model._variables.update(variables)
-    model._potentials.update(potentials)
+    # names given by assignment would be checked and filled in anew; these are complete already
+    for part, found in (("_plates", plates), ("_variables", variables), ("_potentials", potentials)):
+        model._set(part, dict(found))
     return model
 
 

@@ -70,7 +70,7 @@ def split_rows(factor: Factor, unknowns: Set[str]) -> Split | Declined:
         if not mentions(term, set(unknowns)):
             rest.append(Factor(factor.owner, axes, term))
             continue
-        found = _square(factor.owner, axes, term, unknowns)
+        found = square_of(factor.owner, axes, term, unknowns)
         if isinstance(found, Declined):
             refused.append((term, found))
         else:
@@ -111,7 +111,8 @@ def flat_terms(
     return [(axes, expression)]
 
 
-def _square(owner: str, axes: tuple[Index, ...], term: Expression, unknowns: Set[str]) -> Rows | Declined:
+def square_of(owner: str, axes: tuple[Index, ...], term: Expression, unknowns: Set[str]) -> Rows | Declined:
+    """One additive term as weighted squares of a form linear in the unknowns."""
     word = "gaussian block"
     factors = term.factors if isinstance(term, Multiply) else (term,)
     holding = [factor for factor in factors if mentions(factor, set(unknowns))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zipfile
+from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -44,10 +45,10 @@ def read_array(archive: zipfile.ZipFile, name: str) -> Array:
     return array
 
 
-def _header(stream: object, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+def _header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
     try:
         version = npy.read_magic(stream)
         reader = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        return reader(stream)  # type: ignore[no-any-return]
+        return reader(stream)
     except ValueError as error:
         raise FormatError(f"`{name}` is damaged: {error}"[:120]) from error

@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from platewright.errors import MissingExtra
+from platewright.errors import MissingExtra, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.fit import Fit
+from platewright.run.sampling import SampledFit
 
 KEPT_BY_ARVIZ = frozenset(("chain", "draw", "sample"))
 
 
-def to_arviz(fit: Fit, count: int = 4000, seed: int | None = None) -> Any:
-    """Independent draws as one chain in the group `posterior`; known variables in `observed_data`."""
+def to_arviz(fit: Fit | SampledFit, count: int = 4000, seed: int | None = None) -> Any:
+    """Draws in the group `posterior` (exact ones are one chain), known variables in `observed_data`."""
+    if not isinstance(fit, (Fit, SampledFit)):
+        raise PlatewrightError("a point estimate has no draws", hint="learn with goal='posterior'")
     try:
         from arviz_base import from_dict  # an extra, and slow to load
     except ImportError as error:
@@ -24,7 +27,10 @@ def to_arviz(fit: Fit, count: int = 4000, seed: int | None = None) -> Any:
             "arviz-base is not installed", expected="the extra `arviz`", hint="pip install 'platewright[arviz]'"
         ) from error
     graph = fit.plan.graph
-    drawn = {name: np.asarray(values)[None] for name, values in fit.draws(count, seed).items()}
+    if isinstance(fit, SampledFit):
+        drawn = {name: np.asarray(values) for name, values in fit.chains.items()}
+    else:
+        drawn = {name: np.asarray(values)[None] for name, values in fit.draws(count, seed).items()}
     groups: dict[str, dict[str, Array]] = {"posterior": drawn}
     for group, kinds in (("observed_data", ("random", "undirected")), ("constant_data", ("input",))):
         found = {name: np.asarray(fit.columns[name]) for name in fit.columns if _is_in(graph, name, kinds)}
@@ -49,9 +55,9 @@ def _dim(name: str, taken: set[str]) -> str:
     return f"{name}_plate" if name in taken or name in KEPT_BY_ARVIZ else name
 
 
-def _coords(fit: Fit, dims: Mapping[str, list[str]]) -> dict[str, list[object]]:
+def _coords(fit: Fit | SampledFit, dims: Mapping[str, list[str]]) -> dict[str, Any]:
     """Labels of the dimensions in use, where the data or the model gave any."""
-    found: dict[str, list[object]] = {}
+    found: dict[str, Any] = {}
     for name, listed in dims.items():
         for dim, axis in zip(listed, fit.plan.graph.nodes[name].axes, strict=True):
             declared = fit.plan.graph.plates[axis.plate]

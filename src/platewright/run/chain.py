@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.algebra.build import substitute
+from platewright.algebra.build import substitute, totals
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Expression, Index, Lag, Reference
+from platewright.algebra.expression import Expression, Index, Lag, Reference, free_indices, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor
 
@@ -41,13 +41,14 @@ def chain_weights(
     single = np.zeros((steps, size))
     pair = np.zeros((steps, size, size))
     for factor in factors:
-        step = factor.axes[0]
+        step = _step(name, factor)
+        others = [axis for axis in factor.axes if axis != step]
         changes: dict[Expression, Expression] = {
             Reference(name, (step,)): now,
             Reference(name, (Lag(step),)): before,
         }
-        whole = substitute(factor.expression, changes)
-        has_before = before in _free(whole)
+        whole = totals(substitute(factor.expression, changes), others)
+        has_before = before in free_indices(whole)
         with np.errstate(divide="ignore"):
             if has_before:
                 table = np.array(evaluate(whole, environment, (step, before, now)))
@@ -58,10 +59,12 @@ def chain_weights(
     return ChainWeights(single, pair, np.asarray(first) != 0)
 
 
-def _free(expression: Expression) -> frozenset[Index]:
-    from platewright.algebra.expression import free_indices
-
-    return free_indices(expression)
+def _step(name: str, factor: Factor) -> Index:
+    """The axis of a factor that runs along the chain."""
+    at = next(p.indices[0] for p in walk(factor.expression) if isinstance(p, Reference) and p.name == name)
+    found = at.index if isinstance(at, Lag) else at
+    assert isinstance(found, Index)  # `schemas/gibbs.py` lets no other place pass
+    return found
 
 
 def forward(weights: ChainWeights) -> tuple[Array, float]:

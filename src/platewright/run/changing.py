@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from platewright.algebra.expression import names
-from platewright.errors import DataError
+from platewright.algebra.expression import Lag, names, walk
+from platewright.errors import DataError, MissingColumn, ShapeError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
@@ -31,6 +31,37 @@ def row_plate(program: Program, columns: Collection[str]) -> str:
     return found.pop()
 
 
+def looks_back(program: Program) -> bool:
+    """Whether a row depends on the row before it, so that rows cannot be taken one by one."""
+    expressions = [part for statement in (*program.passes, *program.body) for part in expressions_of(statement)]
+    return any(isinstance(node, Lag) for part in expressions for node in walk(part))
+
+
+def check_any_order(program: Program, row: str) -> None:
+    """Rows of a sequence stand in their order: none can be added or taken away by itself."""
+    if looks_back(program):
+        raise DataError(
+            f"the rows lie on the ordered plate `{row}` and depend on the rows before them",
+            hint="learn again from all data",
+        )
+
+
+def check_new_rows(
+    program: Program, old: Mapping[str, int], columns: Mapping[str, Any], sizes: Mapping[str, int]
+) -> None:
+    """New rows must be complete, and all other plates as large as before."""
+    row = row_plate(program, columns)
+    for name, axes in program.columns.items():
+        if any(axis.plate == row for axis in axes) and name not in columns:
+            shown = name.split("@")[0]
+            raise MissingColumn(f"the new rows have no `{shown}`", expected=f"a column `{shown}` for each {row}")
+    for plate in program.plates:
+        if plate != row and plate in old and sizes.get(plate, old[plate]) != old[plate]:
+            raise ShapeError(
+                f"plate `{plate}` has size {sizes[plate]} in the new rows", expected=f"{old[plate]}, as learned"
+            )
+
+
 def needs_rows(program: Program) -> bool:
     """Whether the work after the pass still reads data (unknowns that live on the rows themselves)."""
     used: set[str] = set()
@@ -44,6 +75,8 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
     """The fit after more rows."""
     program, module = fit.plan.program, fit.module
     row = row_plate(program, columns)
+    check_any_order(program, row)
+    check_new_rows(program, fit.sizes, columns, sizes)
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
     if not fit.columns and needs_rows(program):
         raise DataError("the rows were read from a file and not kept", hint="learn again from all data")
@@ -71,17 +104,11 @@ def forgotten(fit: Fit, rows: object) -> Fit:
     """The fit without some of its rows, given by number or by mask."""
     program, module = fit.plan.program, fit.module
     row = row_plate(program, program.columns)
+    check_any_order(program, row)
     count = fit.sizes[row]
     if not fit.columns:
         raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to forget rows")
-    gone = np.asarray(rows)
-    if gone.dtype == bool:
-        if gone.shape != (count,):
-            raise DataError(f"a mask of shape {gone.shape}", expected=f"one entry for each of the {count} rows")
-        gone = np.flatnonzero(gone)
-    gone = np.unique(np.where(gone < 0, gone + count, gone).astype(int))
-    if gone.size and (gone[0] < 0 or gone[-1] >= count):
-        raise DataError(f"row {int(gone[-1])} is to be forgotten", expected=f"rows 0 to {count - 1}")
+    gone = _row_numbers(rows, count)
     keep = np.setdiff1d(np.arange(count), gone)
     kept = chosen_rows(program, fit.columns, row, keep)
     sizes = {**fit.sizes, row: len(keep)}
@@ -91,6 +118,23 @@ def forgotten(fit: Fit, rows: object) -> Fit:
             return replace(fit, statistics=left, columns=kept, sizes=sizes)
     found = module.statistics(*arguments(program, module, kept, sizes))
     return replace(fit, statistics=found, columns=kept, sizes=sizes)
+
+
+def _row_numbers(rows: object, count: int) -> Array:
+    """Rows given by number (also from the end) or by mask, as distinct numbers in order."""
+    gone = np.asarray(rows)
+    if gone.dtype == bool:
+        if gone.shape != (count,):
+            raise DataError(f"a mask of shape {gone.shape}", expected=f"one entry for each of the {count} rows")
+        return np.flatnonzero(gone)
+    if gone.size == 0:
+        return np.zeros(0, dtype=int)
+    if gone.dtype.kind not in "iu" or gone.ndim > 1:
+        raise DataError(f"rows {rows!r} are to be forgotten"[:80], expected="a list of row numbers, or a mask")
+    outside = gone[(gone < -count) | (gone >= count)]
+    if outside.size:
+        raise DataError(f"row {int(outside.flat[0])} is to be forgotten", expected=f"rows 0 to {count - 1}")
+    return np.unique(np.where(gone < 0, gone + count, gone))
 
 
 def _subtracted(fit: Fit, module: Loaded, program: Program, row: str, gone: Array) -> Any:

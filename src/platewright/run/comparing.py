@@ -38,6 +38,9 @@ class Comparison:
 
     def log_bayes_factor(self, one: int = 1, two: int = 0) -> float:
         """`log p(data | model one) - log p(data | model two)`."""
+        for number in (one, two):
+            if number not in range(len(self.fits)):
+                raise PlatewrightError(f"there is no model {number}", expected=f"0 to {len(self.fits) - 1}")
         return float(self.log_evidence[one] - self.log_evidence[two])
 
     def bayes_factor(self, one: int = 1, two: int = 0) -> float:
@@ -66,6 +69,8 @@ class Comparison:
 
 def compare(fits: Sequence[Fit], prior: Sequence[float] | None = None) -> Comparison:
     """Weigh models that were fitted to the same data."""
+    if not isinstance(fits, (list, tuple)) or not all(isinstance(fit, Fit) for fit in fits):
+        raise PlatewrightError("not a list of fits", where="compare(...)", expected="pw.compare([fit, other])")
     if len(fits) < 2:
         raise PlatewrightError(f"{len(fits)} model to compare", expected="at least two fits")
     for fit in fits:
@@ -75,7 +80,10 @@ def compare(fits: Sequence[Fit], prior: Sequence[float] | None = None) -> Compar
                 hint="give proper priors to compare models",
             )
     _check_same_data(fits)
-    weights = np.full(len(fits), 1.0 / len(fits)) if prior is None else np.asarray(prior, dtype=float)
+    try:
+        weights = np.full(len(fits), 1.0 / len(fits)) if prior is None else np.asarray(prior, dtype=float)
+    except (TypeError, ValueError):
+        raise PlatewrightError(f"prior probabilities {prior!r}", expected=f"{len(fits)} numbers") from None
     if weights.shape != (len(fits),) or (weights < 0).any() or not weights.sum() > 0:
         raise PlatewrightError(f"prior probabilities {prior}", expected=f"{len(fits)} numbers that are not negative")
     with np.errstate(divide="ignore"):

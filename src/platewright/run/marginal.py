@@ -141,7 +141,7 @@ class Marginal:
 
     def quantile(self, q: object) -> Array:
         """Quantiles at the given probabilities; several probabilities give a leading axis."""
-        wanted = np.asarray(q, dtype=float)
+        wanted = _numbers(q, "a quantile")
         if ((wanted < 0) | (wanted > 1)).any():
             raise PlatewrightError(f"a quantile at {q}", expected="probabilities from 0 to 1")
         decreasing = self.transform.exponent is not None and self.transform.exponent < 0
@@ -159,7 +159,12 @@ class Marginal:
 
     def log_density(self, value: object) -> Array:
         """Log density at a value of the variable, for each element along the leading axes."""
-        x = np.asarray(value, dtype=float)
+        x = _numbers(value, "the density")
+        try:
+            np.broadcast_shapes(x.shape, self.shape)
+        except ValueError:
+            shape = f"{self.shape}, the shape of `{self.name}`"
+            raise PlatewrightError(f"the density at a value of shape {x.shape}", expected=shape) from None
         y = x
         jacobian: Array = np.zeros(())
         if self.transform is not IDENTITY:
@@ -182,6 +187,13 @@ class Marginal:
     def __repr__(self) -> str:
         changed = "" if self.transform is IDENTITY else f" ({self.transform.name} of it)"
         return f"<posterior of {self.name}: {self.family.name}{changed}>"
+
+
+def _numbers(value: object, what: str) -> Array:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise PlatewrightError(f"{what} at {value!r}"[:80], expected="numbers") from None
 
 
 def scalar(expression: Expression, values: Mapping[str, Array]) -> Array:

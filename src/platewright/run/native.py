@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from platewright.algebra.expression import Constant
+from platewright.algebra.expression import Call, Constant, walk
 from platewright.backends.c import CPass, CProgram, Output, c_program
 from platewright.backends.c_pool import OUTPUTS, live_features
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.backends.twofold import two_sum
 from platewright.errors import BackendError, NoCompilerWarning
-from platewright.program.program import Program
+from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool
 from platewright.run.execute import Loaded, Statistics, arguments, loaded
 
@@ -34,8 +34,13 @@ Doubles = NDArray[np.float64]
 Part = tuple[NDArray[Any], ...]
 """What one range of rows leaves for one statement: a table, or the four arrays of a pool."""
 
-MANY_ROWS = 20_000
+MANY_ROWS = 200_000
+"""NumPy pools so many rows in the time (a tenth of a second) that a first compilation takes."""
+MANY_PLAIN_ROWS = 10_000_000
+"""The same for counts and plain sums, at which NumPy is good."""
 ROWS_IN_RANGE = 131_072
+MUCH_WORK = 20_000_000
+"""Below so many operations (numbers read, and ten for each function call) a second thread costs more than it saves."""
 
 
 class OutsidePlate(Exception):
@@ -46,15 +51,18 @@ def choose_backend(program: Program, rows: int) -> tuple[str, str]:
     """`c` or `numpy` for so many rows, and why."""
     if not program.passes:
         return "numpy", "there is no pass over rows"
-    if rows <= MANY_ROWS:
-        return "numpy", f"{rows} rows are too few to compile for"
+    wholes = [whole for statement in program.passes for whole in expressions_of(statement)]
+    plain = not any(isinstance(statement, Pool) for statement in program.passes)
+    plain &= not any(isinstance(part, Call) for whole in wholes for part in walk(whole))
+    if rows < (MANY_PLAIN_ROWS if plain else MANY_ROWS):
+        return "numpy", f"{rows:,} rows are too few to compile for"
     compiler = find_compiler()
     if compiler is None:
         return "numpy", "no C compiler was found"
     left = c_program(program).left
     if len(left) == len(program.passes):
         return "numpy", f"no pass has C: {left[0][1]}"
-    return "c", f"{rows} rows, compiled by {compiler.version}"
+    return "c", f"{rows:,} rows, compiled by {compiler.version}"
 
 
 def native_statistics(program: Program, threads: int | None = None) -> Callable[..., Statistics]:
@@ -186,7 +194,8 @@ def _ranges(
             code = function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out)
             codes.add(code)
 
-    others = [threading.Thread(target=work) for _ in range(min(threads, len(starts)) - 1)]
+    helpers = min(threads, len(starts)) - 1 if _work(one, columns, rows) > MUCH_WORK else 0
+    others = [threading.Thread(target=work) for _ in range(helpers)]
     for thread in others:
         thread.start()
     work()
@@ -197,6 +206,13 @@ def _ranges(
     if 1 in codes:
         raise OutsidePlate
     return results
+
+
+def _work(one: CPass, columns: Mapping[str, NDArray[Any]], rows: int) -> int:
+    """About how many operations a pass takes."""
+    wholes = [whole for output in one.outputs for whole in expressions_of(output.statement)]
+    calls = sum(isinstance(part, Call) for whole in wholes for part in walk(whole))
+    return sum(columns[name].size for name in one.columns) + 10 * calls * rows
 
 
 # -- what comes back -------------------------------------------------------------------------------------------------

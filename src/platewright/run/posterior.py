@@ -23,26 +23,16 @@ from platewright.algebra.expression import (
     walk,
 )
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
+from platewright.errors import PlatewrightError
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.run.gaussian import Block
 from platewright.run.marginal import Marginal, scalar
+from platewright.run.scale import Scale
 from platewright.schema import Plan
 
 _DRAW = Index("draw@", "draw@")
 _Y = Reference("y")
-
-
-@dataclass(frozen=True, eq=False)
-class Scale:
-    """The distribution of a Gaussian block's scale in each batch: a number, Gamma, or a matrix (Wishart)."""
-
-    kind: str
-    value: Array | None = None
-    shape: Array | None = None
-    rate: Array | None = None
-    degrees: Array | None = None
-    inverse_scale: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,6 +329,8 @@ class Posterior:
 
     def log_density(self, point: Mapping[str, Array]) -> float:
         """The log density of the joint posterior at one point (values of all unknowns)."""
+        if missing := self.unknown - set(point):
+            raise PlatewrightError(f"the point lacks `{min(missing)}`", expected="a value for every unknown")
         environment = self.environment.with_values(point)
         total = 0.0
         for conditional in self.plan.conditionals:

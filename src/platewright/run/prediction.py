@@ -16,10 +16,11 @@ from platewright.algebra.build import exp, substitute
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Lag, Multiply, Reference, mentions, walk
 from platewright.elimination.state import GaussianConditional
-from platewright.errors import PlatewrightError, UnknownName
+from platewright.errors import MissingColumn, PlatewrightError, ShapeError, UnknownName
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.graph.graph import topological
+from platewright.language.plate import beginning
 from platewright.language.variable import Variable
 from platewright.operation import Step
 from platewright.operations.remove_deterministic import remove_deterministic
@@ -45,6 +46,45 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
     labels: Mapping[str, tuple[object, ...]]
     count: int = 4000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        self._check_inputs()
+        self._check_sizes()
+
+    def _check_inputs(self) -> None:
+        """Rows given by their number alone can only be predicted when the model looks at nothing else of them."""
+        nodes, program = self.posterior.plan.graph.nodes, self.posterior.plan.program
+        rows = {nodes[name].axes[0].plate for name in self.targets if nodes[name].axes}
+        for name, axes in program.columns.items():
+            if self.columns or name in self.targets or not axes or axes[0].plate not in rows:
+                continue
+            if name.startswith(beginning("")):
+                continue  # sequences are refused when they are drawn
+            shown = name.split("@")[0]
+            raise MissingColumn(
+                f"the new rows have no `{shown}`",
+                expected=f"a value of `{shown}` for each new row",
+                hint=f'fit.predict({{"{shown}": ...}})',
+            )
+
+    def _check_sizes(self) -> None:
+        """What was learned fits plates of the size that it was learned with."""
+        nodes = self.posterior.plan.graph.nodes
+        for plate, size in self.sizes.items():
+            if size < 0:
+                raise ShapeError(f"{size} rows to predict", where=f"plate {plate}", expected="0 or more")
+        for name in self.posterior.unknown:
+            for axis in nodes[name].axes:
+                old, new = self.posterior.sizes[axis.plate], self.sizes[axis.plate]
+                if new != old:
+                    raise ShapeError(
+                        f"plate `{axis.plate}` has size {new} in the new rows",
+                        where=f"plate {axis.plate} of `{name}`",
+                        expected=f"{old}, as learned",
+                    )
+
+    def __repr__(self) -> str:
+        return f"<Prediction of {', '.join(self.targets) or 'nothing'}>"
 
     def __getitem__(self, name: str) -> Marginal | Sampled:
         if name not in self.targets:

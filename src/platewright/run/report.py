@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from platewright.backends.emit import emit
+from platewright.derive.explain import explain, explain_em, explain_gibbs
 from platewright.derive.latex import explain_latex
+from platewright.derive.planner import AnyPlan
 from platewright.derive.statistics_picture import simplified_graph, statistics_picture
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.parts import connected_part, part_of
@@ -17,8 +19,10 @@ from platewright.graph.equation import joint_equation, joint_latex
 from platewright.operation import Step
 from platewright.program.program import statement_text
 from platewright.run.fit import Fit
-from platewright.run.summary import summary
+from platewright.run.summary import AnyFit, summary
 from platewright.schema import Plan
+from platewright.schemas.em import EMPlan
+from platewright.schemas.gibbs import GibbsPlan
 
 STYLE = """
 table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
@@ -44,13 +48,15 @@ WORDS = {
 """Headings for the operations that have a name of their own."""
 
 
-def report(plan: Plan, fit: Fit | None = None) -> str:
+def report(plan: AnyPlan, fit: AnyFit | None = None) -> str:
     """The page as text: the same bytes for the same plan and numbers."""
     sizes = fit.sizes if fit is not None else {}
-    sections = [_model(plan, sizes), *_steps(plan, sizes), _statistics(plan)]
+    sections = [_model(plan, sizes)]
+    sections += [*_steps(plan, sizes), _statistics(plan)] if isinstance(plan, Plan) else [_iteration(plan)]
     if fit is not None:
         sections.append(_posterior(fit))
-    sections.append(_program(plan))
+    if isinstance(plan, Plan):
+        sections.append(_program(plan))
     parts = [html for place, make in enumerate(sections, start=1) for html in _numbered(place, make)]
     page = report_html(plan.graph.title, ())
     page = page.replace("</style>", f"{STYLE.strip()}\n</style>", 1)
@@ -67,7 +73,7 @@ def _numbered(place: int, made: _Made) -> list[str]:
     return [*lines[:-1], *more, lines[-1]]
 
 
-def _model(plan: Plan, sizes: Mapping[str, int]) -> _Made:
+def _model(plan: AnyPlan, sizes: Mapping[str, int]) -> _Made:
     graph = plan.graph
     known = [name for name in graph.nodes if graph.is_known(name) and "@" not in name]
     facts = _facts(
@@ -128,10 +134,30 @@ def _statistics(plan: Plan) -> _Made:
     return ReportSection("The statistics", text), _formulas(lines)
 
 
-def _posterior(fit: Fit) -> _Made:
+def _iteration(plan: AnyPlan) -> _Made:
+    return ReportSection("The algorithm", ""), _formulas([told(plan)])
+
+
+def told(plan: AnyPlan) -> str:
+    """The derivation in words, whatever the schema."""
+    match plan:
+        case Plan():
+            return explain(plan)
+        case EMPlan():
+            return explain_em(plan)
+        case GibbsPlan():
+            return explain_gibbs(plan)
+    lines = [f"{plan.graph.title}: {plan.summary}", ""]
+    lines += [f"{number}. {step}" for number, step in enumerate(plan.steps, start=1)]
+    return "\n".join([*lines, *(str(refusal) for refusal in plan.declined)])
+
+
+def _posterior(fit: AnyFit) -> _Made:
     found = summary(fit)
-    facts = [("log evidence", f"{fit.log_evidence:.8g}" + ("" if fit.plan.proper else " (up to a constant)"))]
-    facts.append(("computed by", fit.backend))
+    facts = [("how", fit.how)]
+    if isinstance(fit, Fit):
+        facts = [("log evidence", f"{fit.log_evidence:.8g}" + ("" if fit.plan.proper else " (up to a constant)"))]
+        facts.append(("computed by", fit.backend))
     if fit.seconds:
         took = ", ".join(f"{name} {1000 * value:.1f} ms" for name, value in fit.seconds.items())
         facts.append(("time", took))

@@ -47,6 +47,8 @@ _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeErr
 
 def save(fit: Fit, path: str | Path) -> None:
     """Write a fit to a file; an existing file is replaced only when all is written."""
+    if not isinstance(fit, Fit):
+        raise FormatError(f"a {type(fit).__name__} cannot be saved yet", expected="a closed-form fit")
     target = Path(path)
     kept = kept_columns(fit.plan, fit.columns)
     text = {
@@ -147,7 +149,7 @@ def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> Plan:
             plan = choose_plan(graph, goal, by)  # type: ignore[arg-type]
         except PlatewrightError:
             continue
-        if str(plan.program) == written["program"]:
+        if isinstance(plan, Plan) and str(plan.program) == written["program"]:
             return plan
     raise FormatError(
         "the program that this version derives from the saved model is not the one that was saved",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from platewright.errors import DataError, ImproperPosterior
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
-from platewright.run.changing import chosen_rows, forgotten, row_plate
+from platewright.run.changing import chosen_rows, forgotten, looks_back, row_plate
 from platewright.run.execute import arguments, finish
 from platewright.run.ticking import progress
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def leave_one_out(fit: Fit) -> Array:
     """For each row its log predictive density given all others."""
-    row = row_plate(fit.plan.program, fit.columns)
+    row = _kept_rows(fit)
     whole = fit.log_evidence
     scores = np.empty(fit.sizes[row])
     for number in progress(range(fit.sizes[row]), "leave-one-out"):
@@ -32,10 +33,15 @@ def leave_one_out(fit: Fit) -> Array:
 def prequential(fit: Fit) -> Array:
     """For each row its log predictive density given the rows before it; the scores add up to the log evidence."""
     program, module = fit.plan.program, fit.module
-    row = row_plate(program, fit.columns)
+    row = _kept_rows(fit)
+    if not fit.plan.proper:
+        raise ImproperPosterior("an improper prior gives the first row no score", hint="give proper priors")
     count = fit.sizes[row]
     scores = np.empty(count)
     before = _evidence(fit, np.arange(0))
+    if looks_back(program):
+        prefixes = [_evidence(fit, np.arange(number + 1)) for number in progress(range(count), "prequential")]
+        return np.diff([before, *prefixes])
     found = None
     for number in progress(range(count), "prequential"):
         part = chosen_rows(program, fit.columns, row, np.array([number]))
@@ -47,6 +53,13 @@ def prequential(fit: Fit) -> Array:
         scores[number] = after - before
         before = after
     return scores
+
+
+def _kept_rows(fit: Fit) -> str:
+    """The plate of the rows, which must be in memory."""
+    if not fit.columns:
+        raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to score rows")
+    return row_plate(fit.plan.program, fit.columns)
 
 
 def _evidence(fit: Fit, rows: Array) -> float:

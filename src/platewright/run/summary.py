@@ -11,16 +11,18 @@ shown by their first and last elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from html import escape
 from itertools import product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from platewright.errors import PlatewrightError
+from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.em import EstimatedFit, Point
 from platewright.run.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.marginal import Marginal
 from platewright.run.sampled import Sampled
@@ -31,6 +33,26 @@ MOST_ROWS = 20
 FIRST, LAST = 8, 3
 HEADINGS = ("name", "family", "mean", "sd", "5%", "50%", "95%")
 _CELL = "padding:.15rem .7rem;text-align:"
+
+
+class AnyFit(Protocol):
+    """What every result of learning has, whatever the schema."""
+
+    @property
+    def plan(self) -> Any: ...
+    @property
+    def sizes(self) -> Mapping[str, int]: ...
+    @property
+    def labels(self) -> Mapping[str, tuple[object, ...]]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def seconds(self) -> Mapping[str, float] | None: ...
+    @property
+    def how(self) -> str: ...
+    def __getitem__(self, name: str) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -108,23 +130,57 @@ class Summary:
         return table_html(self)
 
 
-def summary(fit: Fit, most: int | None = MOST_ROWS) -> Summary:
+def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
     """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
     rows: list[Row] = []
     notes: list[str] = []
-    for name in fit.plan.graph.nodes:
-        if name not in fit.posterior.unknown:
-            continue
+    for name in unknown_names(fit):
         found = fit[name]
-        rows += _rows(fit, name, found, most, notes)
-    evidence = f"log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
-    return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}, {evidence}", tuple(rows), tuple(notes))
+        if isinstance(found, Point):
+            rows += _point_rows(fit, name, found, most, notes)
+        else:
+            rows += _rows(fit, name, found, most, notes)
+    return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}{_score(fit)}", tuple(rows), tuple(notes))
 
 
-def _rows(fit: Fit, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
+def unknown_names(fit: AnyFit) -> list[str]:
+    """The unknowns that were learned, in the order of writing."""
+    found = []
+    for name in fit.plan.graph.unknown:
+        if name in fit.plan.barren:
+            continue
+        with suppress(UnknownName):
+            fit[name]
+            found.append(name)
+    return found
+
+
+def _score(fit: AnyFit) -> str:
+    """The evidence where it is known, else the objective at the estimate."""
+    match fit:
+        case Fit():
+            return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
+        case EstimatedFit():
+            return f", log joint {fit.log_joint:.6g}"
+    return ""
+
+
+def _point_rows(fit: AnyFit, name: str, found: Point, most: int | None, notes: list[str]) -> list[Row]:
+    """An estimate has a value and no spread."""
+    value = np.asarray(found.value, dtype=float)
+    return _listed(fit, name, "estimate", [value], most, notes)
+
+
+def _rows(fit: AnyFit, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
     family = _family(found)
     if family == "Categorical" and isinstance(found, Marginal):
-        return _level_rows(fit, name, np.exp(found.parameters["log_probabilities"]), most, notes)
+        return _level_rows(fit, name, family, np.exp(found.parameters["log_probabilities"]), most, notes)
+    node = fit.plan.graph.nodes[name]
+    if isinstance(found, Sampled) and node.domain.kind == "levels":
+        levels = range(fit.sizes[str(node.domain.levels)])
+        shares = np.stack([(found.values == level).mean(axis=0) for level in levels], axis=-1)
+        notes.append(f"{name}: shares of {len(found.values)} draws")
+        return _level_rows(fit, name, family, shares, most, notes)
     with np.errstate(all="ignore"):
         mean, sd = _asked(found, "mean"), _asked(found, "sd")
         quantiles = _quantiles(found)
@@ -134,25 +190,31 @@ def _rows(fit: Fit, name: str, found: Marginal | Sampled, most: int | None, note
         mean = draws.mean(axis=0) if mean is None else mean
         sd = draws.std(axis=0) if sd is None else sd
         quantiles = np.quantile(draws, PROBABILITIES, axis=0) if quantiles is None else quantiles
+    count = DRAWS_FOR_MARGINALS
     if isinstance(found, Sampled):
-        drawn = ["all numbers"]
+        drawn, count = ["all numbers"], len(found.values)
     if drawn:
-        notes.append(f"{name}: {' and '.join(drawn)} from {DRAWS_FOR_MARGINALS} draws")
+        notes.append(f"{name}: {' and '.join(drawn)} from {count} draws")
     assert mean is not None and sd is not None and quantiles is not None
-    table = [np.broadcast_to(part, np.shape(mean)) for part in (mean, sd, *quantiles)]
+    return _listed(
+        fit, name, family, [np.broadcast_to(part, np.shape(mean)) for part in (mean, sd, *quantiles)], most, notes
+    )
+
+
+def _listed(fit: AnyFit, name: str, family: str, table: list[Array], most: int | None, notes: list[str]) -> list[Row]:
+    """One row for each element, or for the first and last of many."""
     axes = tuple(axis.plate for axis in fit.plan.graph.nodes[name].axes)
     rows: list[Row] = []
-    for place in _places(np.shape(mean), most):
+    for place in _places(table[0].shape, most):
         if place is None:
             rows.append(GAP)
-            notes.append(f"{name}: {FIRST + LAST} of {np.size(mean):,} elements shown")
+            notes.append(f"{name}: {FIRST + LAST} of {table[0].size:,} elements shown")
             continue
-        numbers = [float(part[place]) for part in table]
-        rows.append(Row(element_name(fit, name, axes, place), family, *numbers))
+        rows.append(Row(element_name(fit, name, axes, place), family, *(float(part[place]) for part in table)))
     return rows
 
 
-def _level_rows(fit: Fit, name: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
+def _level_rows(fit: AnyFit, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
     """A category has no mean: one row a level, with its probability where the mean stands."""
     node = fit.plan.graph.nodes[name]
     levels = str(node.domain.levels)
@@ -163,7 +225,7 @@ def _level_rows(fit: Fit, name: str, chances: Array, most: int | None, notes: li
             notes.append(f"{name}: {FIRST + LAST} of {chances.size:,} probabilities shown")
             continue
         where = element_name(fit, name, tuple(axis.plate for axis in node.plates), place[:-1])
-        rows.append(Row(f"{where} = {label_of(fit, levels, place[-1])}", "Categorical", float(chances[place])))
+        rows.append(Row(f"{where} = {label_of(fit, levels, place[-1])}", family, float(chances[place])))
     notes.append(f"{name}: the mean column holds probabilities")
     return rows
 
@@ -207,14 +269,14 @@ def _places(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[int, ...
         yield tuple(int(at) for at in np.unravel_index(flat, shape))
 
 
-def element_name(fit: Fit, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
+def element_name(fit: AnyFit, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
     """`w[height]`: the name with the labels of its position."""
     if not place:
         return name
     return f"{name}[{', '.join(label_of(fit, plate, at) for plate, at in zip(axes, place))}]"
 
 
-def label_of(fit: Fit, plate: str, at: int) -> str:
+def label_of(fit: AnyFit, plate: str, at: int) -> str:
     """What a position on a plate is called: its label in the data or the model, else its number."""
     labels = fit.labels.get(plate)
     if labels is None and plate in fit.plan.graph.plates:
@@ -241,6 +303,6 @@ def table_html(found: Summary) -> str:
     return "".join(parts) + f"</table>{notes}"
 
 
-def summary_html(fit: Fit) -> str:
+def summary_html(fit: AnyFit) -> str:
     """The table of a fit for notebooks, with the line that says how it was found."""
     return f"{table_html(summary(fit))}<div><small>{escape(fit.how)}</small></div>"

@@ -97,20 +97,21 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
         return Declined(NAME, f"with {', '.join(names_hidden)} known: {complete.reason}")
     hidden = []
     for name in names_hidden:
-        found = _hidden(now, name, names_hidden)
+        found = find_hidden(now, name, names_hidden)
         if isinstance(found, Declined):
             return found
         hidden.append(found)
-    soft = _softened(complete.program, hidden)
+    soft = softened(complete.program, hidden)
     if isinstance(soft, Declined):
         return soft
     rest = tuple(factor for factor in now.factors if not mentions(factor.expression, set(names_hidden)))
     return EMPlan(
-        graph, goal, tuple(hidden), complete, soft, _expectations(now, hidden), rest, prepared.steps, prepared.barren
+        graph, goal, tuple(hidden), complete, soft, expectations(now, hidden), rest, prepared.steps, prepared.barren
     )
 
 
-def _hidden(graph: Graph, name: str, every: list[str]) -> Hidden | Declined:
+def find_hidden(graph: Graph, name: str, every: list[str]) -> Hidden | Declined:
+    """A hidden variable with its levels and factors, or why its posterior has no table."""
     factors = tuple(factor for factor in graph.factors if name in factor.names)
     for factor in factors:
         if met := (factor.names & set(every)) - {name}:
@@ -133,7 +134,8 @@ def _hidden(graph: Graph, name: str, every: list[str]) -> Hidden | Declined:
 # -- soft statistics ---
 
 
-def _softened(program: Program, hidden: list[Hidden]) -> Program | Declined:
+def softened(program: Program, hidden: list[Hidden]) -> Program | Declined:
+    """A program for known hidden values as one for their probabilities."""
     passes: list[Statistic | Pool] = []
     columns = dict(program.columns)
     for statement in program.passes:
@@ -208,7 +210,7 @@ def _weight(
     return Reference(item.pair, (lag.index, item.before, item.level)), changes, (item.before, item.level)
 
 
-def _expectations(graph: Graph, hidden: list[Hidden]) -> Program:
+def expectations(graph: Graph, hidden: list[Hidden]) -> Program:
     """Log weights, their sums, and probabilities of hidden variables whose elements are independent."""
     body: list[Assign] = []
     for item in hidden:
@@ -237,7 +239,10 @@ def _expectations(graph: Graph, hidden: list[Hidden]) -> Program:
         body.append(Assign(item.probability, axes, _exp(weights - norm), f"posterior of {item.name}"))
     used = {name for statement in body for name in names(statement.expression)}
     columns = {name: node.axes for name, node in graph.nodes.items() if name in used}
-    codes = {n: str(graph.nodes[n].domain.levels) for n in columns if graph.nodes[n].domain.kind == "levels"}
+    made = {statement.name for statement in body}
+    columns |= {name: () for name in sorted(used - made) if name not in columns}  # moments, as mean field has them
+    nodes = {name: node for name, node in graph.nodes.items() if name in columns}
+    codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
     return Program(graph.title, columns, (), tuple(body), tuple(s.name for s in body), codes, fixed_sizes(graph))
 
 

@@ -177,12 +177,13 @@ def hidden_block(graph: Graph, name: str) -> Block | Declined:
 
 
 def _is_chain(factor: Factor, name: str, step: str) -> bool:
-    """Whether a factor touches the variable at one element and at most the one before."""
-    if [axis.plate for axis in factor.axes] != [step]:
+    """Whether a factor touches the variable at one element and at most the one before; its other axes are summed."""
+    steps = [axis for axis in factor.axes if axis.plate == step]
+    if len(steps) != 1:
         return False
     for part in walk(factor.expression):
         if isinstance(part, Reference) and part.name == name:
             at = part.indices[0]
-            if not (at == factor.axes[0] or (isinstance(at, Lag) and at.index == factor.axes[0])):
+            if not (at == steps[0] or (isinstance(at, Lag) and at.index == steps[0])):
                 return False
     return True

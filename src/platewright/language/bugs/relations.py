@@ -133,13 +133,13 @@ def flatten(statements: Iterable[Statement], loops: tuple[Head, ...] = ()) -> li
 def lay_out(relation: Relation, scope: Scope, source: str) -> Grid:
     """The grid of a relation; loops tied by their bounds become one long axis."""
     tied = _tied(relation)
-    axes: list[Axis] = []
-    for group in tied:
-        axes.append(_axis(relation, [relation.loops[k] for k in group], scope, source))
+    every = [_axis(relation, [relation.loops[k] for k in group], scope, source) for group in tied]
+    axes = [axis for axis in every if axis.size != 1]
     shape = tuple(axis.size for axis in axes)
     if count_cells(shape) > MOST_CELLS:
         raise complain(source, relation.place, f"{count_cells(shape):,} repetitions", f"at most {MOST_CELLS:,}")
-    loops: dict[str, Array] = {}
+    # A loop of one round is no axis: its variable is a number.
+    loops = {name: values[0] for axis in every if axis.size == 1 for name, values in axis.values.items()}
     for position, axis in enumerate(axes):
         form = [1] * len(axes)
         form[position] = axis.size

@@ -1,0 +1,224 @@
+"""Compute what data alone settle: data blocks, and logical nodes that hang on constants only.
+
+    data { r[j, k] <- response[i, k] }       x.bar <- mean(x[])       r.rep[i, k] <- r[i];  r.rep[i, k] ~ dbin(...)
+
+What is computed becomes data. A node with both `<-` and `~` is transformed data: the first is computed, the second kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from platewright.errors import BugsError
+from platewright.language.bugs.arithmetic import FUNCTIONS, MOST_CELLS, NotKnown, Scope, compute, count_cells, whole
+from platewright.language.bugs.complaint import complain
+from platewright.language.bugs.relations import Grid, Relation, compute_on, flatten, lay_out
+from platewright.language.bugs.syntax import Assignment, Draw, Element, Empty, Range, Text
+
+Array = np.ndarray
+INVERSE_LINKS = {"log": "exp", "logit": "ilogit", "cloglog": "icloglog", "probit": "phi"}
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Constants with their numbers, values of random names, and the relations that are left."""
+
+    constants: Mapping[str, Array]
+    observed: Mapping[str, Array]
+    relations: tuple[Relation, ...]
+    computed: tuple[str, ...]
+    declared: Mapping[str, tuple[int, ...]]
+    assumed: frozenset[str] = frozenset()
+
+    @property
+    def scope(self) -> Scope:
+        """The constants, for evaluation."""
+        return Scope(self.constants, {}, self.assumed)
+
+
+def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozenset()) -> Folded:
+    """Run the data block, then compute all logical names that constants settle."""
+    known = dict(data)
+    declared = _declared(text, Scope(known))
+    for relation in (block := flatten(text.data)):
+        if relation.is_random:
+            raise complain(text.source, relation.place, "a draw in the data block", "assignments only")
+    order = _compute_names(text, block, known, declared, {relation.name for relation in block})
+    if left := [relation for relation in block if relation.name not in order]:
+        raise complain(text.source, left[0].place, f"`{left[0].name}` cannot be computed from the data", "data only")
+    relations = flatten(text.model)
+    random = {relation.name for relation in relations if relation.is_random}
+    constants = {name: values for name, values in known.items() if name not in random}
+    observed = {name: values for name, values in known.items() if name in random}
+    _check_twice(text, relations, constants)
+    logical = [relation for relation in relations if not relation.is_random]
+    wanted = _settled(logical, set(constants), random)
+    done = _compute_names(text, logical, constants, declared, wanted, assumed)
+    for name in [name for name in done if name in random]:
+        observed[name] = constants.pop(name)
+    for relation in logical:
+        if relation.name in random and relation.name not in done:
+            raise complain(
+                text.source, relation.place, f"`{relation.name}` has both `<-` and `~`", "one of them, or transformed data"
+            )
+    left_over = tuple(relation for relation in relations if relation.is_random or relation.name not in done)
+    return Folded(constants, observed, left_over, (*order, *done), declared, assumed)
+
+
+def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:
+    """Sizes from the `var` block, where they are known."""
+    found = {}
+    for name, sizes in text.declared:
+        try:
+            found[name] = tuple(int(whole(compute(size, scope))) for size in sizes)
+        except (NotKnown, TypeError):
+            continue
+    return found
+
+
+def _check_twice(text: Text, relations: list[Relation], constants: Mapping[str, Array]) -> None:
+    for relation in relations:
+        values = constants.get(relation.name)
+        if values is not None and values.ndim == 0 and np.isfinite(values) and not relation.is_random:
+            raise complain(
+                text.source, relation.place, f"`{relation.name}` is in the data and is assigned too", "one definition"
+            )
+
+
+def _settled(logical: list[Relation], constants: set[str], random: set[str]) -> set[str]:
+    """Names all of whose assignments hang on constants and on one another."""
+    names = {relation.name for relation in logical}
+    by_name: dict[str, set[str]] = {name: set() for name in names}
+    for relation in logical:
+        by_name[relation.name] |= {element.name for element in relation.uses()}
+    settled = set(names)
+    while True:
+        usable = constants | settled
+        # A random name that is computed as data counts as data only for itself, as others see the random node.
+        bad = {name for name in settled if by_name[name] - usable or by_name[name] & (random - {name})}
+        if not bad:
+            return settled
+        settled -= bad
+
+
+def _compute_names(
+    text: Text,
+    relations: list[Relation],
+    known: dict[str, Array],
+    declared: Mapping[str, tuple[int, ...]],
+    wanted: set[str],
+    assumed: frozenset[str] = frozenset(),
+) -> list[str]:
+    """Fill arrays in rounds until nothing changes; names that stay unknown are left out."""
+    todo = [relation for relation in relations if relation.name in wanted]
+    tables: dict[str, Array] = {}
+    finished: set[int] = set()
+    failed: set[str] = set()
+    for _ in range(len(todo) + 1):
+        progress = False
+        for number, relation in enumerate(todo):
+            if number in finished or relation.name in failed:
+                continue
+            scope = Scope({**known, **tables}, {}, assumed)
+            try:
+                touched = _assign(text, relation, scope, tables, todo, declared)
+            except (NotKnown, BugsError):
+                continue
+            if assumed and touched:
+                failed.add(relation.name)
+                continue
+            finished.add(number)
+            progress = True
+        if not progress:
+            break
+    done = []
+    for name in dict.fromkeys(relation.name for relation in todo):
+        if all(number in finished for number, relation in enumerate(todo) if relation.name == name):
+            known[name] = tables[name]
+            done.append(name)
+    return done
+
+
+def _assign(
+    text: Text,
+    relation: Relation,
+    scope: Scope,
+    tables: dict[str, Array],
+    todo: list[Relation],
+    declared: Mapping[str, tuple[int, ...]],
+) -> bool:
+    """Write one relation's cells into its array; `NotKnown` while something it needs is missing."""
+    grid = lay_out(relation, scope, text.source)
+    if relation.name not in tables:
+        tables[relation.name] = np.full(_shape(text, relation.name, todo, scope, declared), np.nan)
+    table = tables[relation.name]
+    statement = relation.statement
+    assert isinstance(statement, Assignment)
+    finish = FUNCTIONS[INVERSE_LINKS[statement.link]] if statement.link in INVERSE_LINKS else lambda value: value
+    indices = statement.target.indices or ()
+    if any(isinstance(part, (Range, Empty)) for part in indices) or (not indices and table.ndim):
+        for loops in _rows(grid):
+            inner = scope.at(loops)
+            at = tuple(_slot(part, size, inner) for part, size in zip(indices, table.shape))
+            value = np.asarray(finish(compute(statement.value, inner)))
+            _check_finite(value)
+            table[at] = value
+    else:
+        at = tuple(np.asarray(compute_on(part, grid, scope), dtype=np.int64) - 1 for part in indices)
+        value = np.asarray(finish(compute_on(statement.value, grid, scope)), dtype=float)
+        _check_finite(value)
+        if at:
+            spots = np.broadcast_arrays(*at, value) if value.ndim <= len(grid.axes) else None
+            if spots is None:
+                raise NotKnown
+            table[tuple(spots[:-1])] = spots[-1]
+        else:
+            table[...] = value
+    return bool(scope.touched)
+
+
+def _check_finite(value: Array) -> None:
+    if np.isnan(value).any():
+        raise NotKnown
+
+
+def _rows(grid: Grid) -> Any:
+    for at in np.ndindex(*grid.shape):
+        yield {name: int(np.broadcast_to(values, grid.shape)[at]) for name, values in grid.loops.items()}
+
+
+def _slot(part: Any, size: int, scope: Scope) -> Any:
+    if isinstance(part, Empty):
+        return slice(None)
+    if isinstance(part, Range):
+        return slice(int(whole(compute(part.first, scope))) - 1, int(whole(compute(part.last, scope))))
+    return int(whole(compute(part, scope))) - 1
+
+
+def _shape(
+    text: Text, name: str, relations: list[Relation], scope: Scope, declared: Mapping[str, tuple[int, ...]]
+) -> tuple[int, ...]:
+    if name in declared:
+        return declared[name]
+    sizes: list[int] = []
+    for relation in relations:
+        if relation.name != name:
+            continue
+        grid = lay_out(relation, scope, text.source)
+        for dimension, part in enumerate(relation.target.indices or ()):
+            if isinstance(part, Empty):
+                raise NotKnown
+            end = part.last if isinstance(part, Range) else part
+            largest = int(np.max(whole(compute_on(end, grid, scope)), initial=0))
+            sizes += [0] * (dimension + 1 - len(sizes))
+            sizes[dimension] = max(sizes[dimension], largest)
+    if count_cells(tuple(sizes)) > MOST_CELLS:
+        raise NotKnown
+    return tuple(sizes)
+
+
+__all__ = ["INVERSE_LINKS", "Draw", "Element", "Folded", "fold", "replace"]

@@ -1,0 +1,169 @@
+"""Turn `alpha[group[i], 2]` into a reference: find the piece that owns the cells, and the position inside it.
+
+known cells in one piece         -> that piece's variable at constants, indices of plates, shifted indices or a table
+known cells in several pieces    -> the whole array, or a choice between the pieces by a table
+cells that move with a variable  -> the whole array at the value of that variable
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from platewright.algebra import build
+from platewright.algebra.expression import Constant, Expression, Index, Literal, Reference
+from platewright.language.bugs.arrays import Block, Fixed, Piece, Span
+from platewright.language.bugs.draft import Draft
+
+Array = np.ndarray
+MOST_CELLS_IN_A_TABLE = 2_000_000
+
+
+class TooLarge(Exception):
+    """A table that would not fit; turned into a complaint with its place by the caller."""
+
+
+class NeedsData(Exception):
+    """A table that hangs on sizes nobody gave; turned into a complaint by the caller."""
+
+
+def express(draft: Draft, at: Array, indices: tuple[Index, ...]) -> Expression:
+    """Numbers over some axes as an expression: a constant, a (shifted) index, or a table over the axes that matter."""
+    shape = (*(1,) * (len(indices) - at.ndim), *at.shape)
+    values = at.reshape(shape)
+    kept = [k for k in range(len(shape)) if shape[k] > 1 and (np.diff(values, axis=k) != 0).any()]
+    reduced = values[tuple(slice(None) if k in kept else 0 for k in range(len(shape)))]
+    if not kept:
+        return Constant(float(reduced))
+    if len(kept) == 1 and (np.diff(reduced) == 1).all():
+        return build.add(indices[kept[0]], float(reduced[0]))
+    if reduced.size > MOST_CELLS_IN_A_TABLE:
+        raise TooLarge(f"a table of {reduced.size:,} cells")
+    if any(draft.model.plates[indices[k].plate].size is None for k in kept):
+        raise NeedsData("the cells depend on sizes that only the data give")
+    where = tuple(indices[k] for k in kept)
+    return Literal(tuple(np.ravel(reduced).astype(float).tolist()), reduced.shape, tuple(i.plate for i in where), where)
+
+
+def variable_axes(draft: Draft, piece: Piece) -> tuple[tuple[str, int], ...]:
+    """The axes of a piece's variable: grid axes in the order of the array's dimensions, then those inside a value."""
+    order: list[int] = []
+    for dimension, spot in enumerate(piece.spots):
+        if isinstance(spot, Fixed):
+            for axis in range(spot.at.ndim):
+                if spot.at.shape[axis] > 1 and axis not in order:
+                    order.append(axis)
+        del dimension
+    order += [axis for axis in range(len(piece.grid.axes)) if axis not in order]
+    return (*(("axis", axis) for axis in order), *(("event", dimension) for dimension in piece.events))
+
+
+def positions(piece: Piece, block: Block) -> dict[tuple[str, int], Array]:
+    """For every cell of the array, where it lies along each axis of the piece's variable (0 where not its own)."""
+    found: dict[tuple[str, int], Array] = {}
+    cells = piece.cells()
+    depth = len(piece.grid.axes)
+    shape = cells[0].shape if cells else ()
+    for key in [("axis", axis) for axis in range(depth)] + [("event", d) for d in piece.events]:
+        table = np.zeros(block.shape, dtype=np.int64)
+        axis = key[1] if key[0] == "axis" else depth + piece.events.index(key[1])
+        form = [1] * len(shape)
+        form[axis] = shape[axis]
+        table[cells] = np.broadcast_to(np.arange(shape[axis]).reshape(form), shape)
+        found[key] = table
+    return found
+
+
+def is_whole(draft: Draft, block: Block) -> bool:
+    """Whether one piece is the array itself: all cells, each dimension straight along an axis of its own."""
+    if len(block.pieces) != 1 or (block.owner < 0).any():
+        return False
+    piece = block.pieces[0]
+    axes = [piece.axis_of(d) for d in range(len(block.shape)) if d not in piece.events]
+    if any(axis is None or axis[1] != 0 for axis in axes):
+        return False
+    return len({axis[0] for axis in axes if axis}) == len(axes) == len(piece.grid.axes)
+
+
+def piece_at(draft: Draft, piece: Piece, block: Block, flat: Array, indices: tuple[Index, ...]) -> Expression:
+    """A piece's variable at known cells, given as flat cell numbers over the axes `indices`."""
+    places = positions(piece, block)
+    at = []
+    for key in variable_axes(draft, piece):
+        at.append(express(draft, places[key].reshape(-1)[flat], indices))
+    return with_shift(draft, piece, Reference(draft.labels[piece.number], tuple(at)))
+
+
+def with_shift(draft: Draft, piece: Piece, reference: Expression) -> Expression:
+    """Categories count from 0 here and from 1 in BUGS."""
+    shift = draft.sources[draft.labels[piece.number]].shift if draft.labels[piece.number] in draft.sources else 0.0
+    return build.add(reference, shift)
+
+
+def choose(draft: Draft, block: Block, flat: Array, indices: tuple[Index, ...], hit: list[int]) -> Expression:
+    """A choice between pieces (and known cells) by tables over the axes."""
+    owner = block.owner.reshape(-1)[flat]
+    result: Expression = Constant(0.0)
+    if (owner < 0).any():
+        known = draft.folded.observed.get(block.name)
+        if known is not None and known.shape == block.shape:
+            values = np.nan_to_num(known.reshape(-1)[flat], nan=0.0) * (owner < 0)
+            result = express_values(draft, values, indices)
+    for number in hit:
+        mine = owner == number
+        # Outside its own cells a piece is looked up at its first cell, which the choice then throws away.
+        safe = np.where(mine, flat, _first_cell(block, number))
+        reference = piece_at(draft, block.pieces[number], block, safe, indices)
+        result = build.where(express_values(draft, mine.astype(float), indices), reference, result)
+    return result
+
+
+def _first_cell(block: Block, number: int) -> int:
+    return int(np.flatnonzero(block.owner.reshape(-1) == number)[0])
+
+
+def express_values(draft: Draft, values: Array, indices: tuple[Index, ...]) -> Expression:
+    """Numbers over some axes as a constant or a table, never as a counting index."""
+    shape = (*(1,) * (len(indices) - values.ndim), *values.shape)
+    full = values.reshape(shape)
+    kept = [k for k in range(len(shape)) if shape[k] > 1 and (full != np.take(full, [0], axis=k)).any()]
+    reduced = full[tuple(slice(None) if k in kept else 0 for k in range(len(shape)))]
+    if not kept:
+        return Constant(float(reduced))
+    if reduced.size > MOST_CELLS_IN_A_TABLE:
+        raise TooLarge(f"a table of {reduced.size:,} cells")
+    if any(draft.model.plates[indices[k].plate].size is None for k in kept):
+        raise NeedsData("the cells depend on sizes that only the data give")
+    where = tuple(indices[k] for k in kept)
+    return Literal(tuple(np.ravel(reduced).astype(float).tolist()), reduced.shape, tuple(i.plate for i in where), where)
+
+
+def whole_variable(draft: Draft, name: str) -> tuple[str, tuple[int, ...], float]:
+    """The variable that holds all of an array, the order of its axes in dimensions, and its shift."""
+    block = draft.blocks[name]
+    if is_whole(draft, block):
+        piece = block.pieces[0]
+        label = draft.labels[piece.number]
+        order = []
+        for kind, number in variable_axes(draft, piece):
+            if kind == "event":
+                order.append(number)
+            else:
+                order.append(next(d for d in range(len(block.shape)) if _straight_axis(piece, d) == number))
+        shift = draft.sources[label].shift if label in draft.sources else 0.0
+        return label, tuple(order), shift
+    if name not in draft.wholes:
+        plates = draft.axes(name)
+        indices = tuple(plate.index for plate in plates)
+        flat = np.arange(block.owner.size).reshape(block.shape)
+        label = draft.fresh(name if draft.identifiers.get(name) is None else f"{name}_all")
+        definition = choose(draft, block, flat, indices, list(range(len(block.pieces))))
+        draft.add_deterministic(label, indices, definition)
+        draft.wholes[name] = label
+    return draft.wholes[name], tuple(range(len(block.shape))), 0.0
+
+
+def _straight_axis(piece: Piece, dimension: int) -> int | None:
+    if isinstance(piece.spots[dimension], Span):
+        return None
+    found = piece.axis_of(dimension)
+    return None if found is None else found[0]

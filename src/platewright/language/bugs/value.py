@@ -1,0 +1,75 @@
+"""A BUGS expression in our algebra: a body, and the axes along which it is a vector or a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from platewright.algebra import build
+from platewright.algebra.expression import ONE, ZERO, Expression, Index
+
+
+@dataclass(frozen=True)
+class Span:
+    """One axis of a vector value: its index, how many elements count, and which (None: all)."""
+
+    index: Index
+    count: Expression
+    mask: Expression | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Value:
+    """A scalar when there are no axes."""
+
+    body: Expression
+    axes: tuple[Span, ...] = ()
+
+    def at(self, *indices: Expression) -> Expression:
+        """The body with its axes at given places."""
+        return build.substitute(self.body, {axis.index: at for axis, at in zip(self.axes, indices)})
+
+    def filled(self, neutral: Expression = ZERO) -> Expression:
+        """The body with elements outside its masks replaced by a neutral one."""
+        body = self.body
+        for axis in self.axes:
+            if axis.mask is not None:
+                body = build.where(axis.mask, body, neutral)
+        return body
+
+    def total(self) -> Expression:
+        """The sum of all elements."""
+        return build.totals(self.filled(), [axis.index for axis in self.axes])
+
+    def count(self) -> Expression:
+        """The number of elements."""
+        return build.multiply(ONE, *(axis.count for axis in self.axes))
+
+
+def mapped(function: Callable[..., Expression], *values: Value) -> Value:
+    """Element by element; scalars go with everything, vectors go in step."""
+    longest = max(values, key=lambda value: len(value.axes))
+    places = [axis.index for axis in longest.axes]
+    bodies = []
+    for value in values:
+        if value.axes and len(value.axes) != len(longest.axes):
+            raise ValueError("a vector and a matrix do not go in step")
+        for one, two in zip(value.axes, longest.axes):
+            if one.size != two.size:
+                raise ValueError(f"vectors of {one.size} and {two.size} elements do not go in step")
+        bodies.append(value.at(*places) if value.axes else value.body)
+    return Value(function(*bodies), longest.axes)
+
+
+def matrix_product(left: Value, right: Value) -> Value:
+    """`left %*% right`: the last axis of one against the first of the other."""
+    if not left.axes or not right.axes:
+        return mapped(build.multiply, left, right)
+    inner = left.axes[-1]
+    if inner.size != right.axes[0].size:
+        raise ValueError(f"matrices of {inner.size} columns and {right.axes[0].size} rows do not multiply")
+    other = right.at(inner.index, *(axis.index for axis in right.axes[1:]))
+    return Value(
+        build.total(build.multiply(left.body, other), inner.index), (*left.axes[:-1], *right.axes[1:])
+    )

@@ -1,0 +1,123 @@
+"""Models weighed against each other by their evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import betaln
+
+import platewright as pw
+from platewright.errors import ImproperPosterior, PlatewrightError
+from platewright.run.fit import Fit
+
+TOSSES = [1, 1, 1, 0, 1]
+
+
+def unknown_coin(tosses: object = TOSSES, a: float = 1.0) -> Fit:
+    m = pw.Model("unknown coin")
+    n = m.plate("n")
+    m.p = pw.Beta(a, a)
+    m.x = pw.Bernoulli(m.p, plates=n)
+    return m.learn({"x": tosses})
+
+
+def fair_coin(tosses: object = TOSSES) -> Fit:
+    m = pw.Model("fair coin")
+    n = m.plate("n")
+    m.x = pw.Bernoulli(0.5, plates=n)
+    return m.learn({"x": tosses})
+
+
+def test_the_bayes_factor_of_a_coin_by_hand() -> None:
+    found = pw.compare([fair_coin(), unknown_coin()])
+    expected = betaln(5, 2) - betaln(1, 1) - 5 * np.log(0.5)
+    assert found.log_bayes_factor() == pytest.approx(expected, rel=1e-12)
+    assert found.bayes_factor(0, 1) == pytest.approx(np.exp(-expected), rel=1e-12)
+    odds = np.exp(expected)
+    np.testing.assert_allclose(found.probabilities, [1 / (1 + odds), odds / (1 + odds)])
+
+
+def test_prior_weights_multiply_the_odds() -> None:
+    fits = [fair_coin(), unknown_coin()]
+    even, uneven = pw.compare(fits).probabilities, pw.compare(fits, prior=[3, 1]).probabilities
+    assert uneven[0] / uneven[1] == pytest.approx(3 * even[0] / even[1])
+    np.testing.assert_allclose(pw.compare(fits, prior=[0, 1]).probabilities, [0, 1])
+
+
+def test_the_order_of_models_does_not_matter() -> None:
+    one, two = fair_coin(), unknown_coin()
+    np.testing.assert_allclose(pw.compare([one, two]).probabilities, pw.compare([two, one]).probabilities[::-1])
+
+
+def test_far_apart_models_do_not_overflow() -> None:
+    tosses = np.ones(5000, dtype=int)
+    found = pw.compare([fair_coin(tosses), unknown_coin(tosses)])
+    np.testing.assert_allclose(found.probabilities, [0, 1])
+    assert np.isfinite(found.log_bayes_factor())
+
+
+def test_predictions_are_averaged_over_the_models() -> None:
+    fits = [fair_coin(), unknown_coin()]
+    found = pw.compare(fits)
+    drawn = found.predict(1, count=40_000)["x"]
+    expected = found.probabilities @ [0.5, 5 / 7]
+    assert drawn.mean[0] == pytest.approx(expected, abs=5 * drawn.mcse[0])
+
+
+def test_the_table_names_the_models() -> None:
+    shown = str(pw.compare([fair_coin(), unknown_coin()]))
+    assert "fair coin" in shown and "unknown coin" in shown
+
+
+def test_an_improper_prior_is_refused() -> None:
+    m = pw.Model("flat")
+    n = m.plate("n")
+    m.mu = pw.Flat()
+    m.x = pw.Normal(m.mu, sd=1, plates=n)
+    fit = m.learn({"x": [1.0, 2.0]})
+    with pytest.raises(ImproperPosterior, match="`flat` has an improper prior"):
+        pw.compare([fit, fit])
+
+
+def test_fits_to_different_values_are_refused() -> None:
+    with pytest.raises(PlatewrightError, match="different values of `x`"):
+        pw.compare([fair_coin(), unknown_coin([1, 1, 1, 0, 0])])
+
+
+def test_fits_to_different_variables_are_refused() -> None:
+    m = pw.Model("other")
+    n = m.plate("n")
+    m.z = pw.Bernoulli(0.5, plates=n)
+    with pytest.raises(PlatewrightError, match="x, z"):
+        pw.compare([fair_coin(), m.learn({"z": TOSSES})])
+
+
+@pytest.mark.parametrize("prior", [[1], [1, 2, 3], [-1, 2], [0, 0], [np.nan, 1], "ab", [[1, 1]]])
+def test_prior_weights_must_be_weights(prior: object) -> None:
+    with pytest.raises(PlatewrightError, match="prior probabilities"):
+        pw.compare([fair_coin(), unknown_coin()], prior=prior)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("fits", [[], "fits", 3, [1, 2], None])
+def test_only_fits_are_compared(fits: object) -> None:
+    with pytest.raises(PlatewrightError, match=r"fits|0 model"):
+        pw.compare(fits)  # type: ignore[arg-type]
+
+
+def test_one_model_is_not_compared() -> None:
+    with pytest.raises(PlatewrightError, match="1 model"):
+        pw.compare([fair_coin()])
+
+
+def test_a_model_that_is_not_there_has_no_bayes_factor() -> None:
+    with pytest.raises(PlatewrightError, match="no model 2"):
+        pw.compare([fair_coin(), unknown_coin()]).bayes_factor(2, 0)
+
+
+def test_a_fit_for_the_mode_has_no_evidence_to_compare() -> None:
+    m = pw.Model("coin")
+    n = m.plate("n")
+    m.p = pw.Beta(2, 2)
+    m.x = pw.Bernoulli(m.p, plates=n)
+    with pytest.raises(PlatewrightError, match="no evidence"):
+        _ = pw.compare([m.learn({"x": TOSSES}, goal="map"), unknown_coin()]).probabilities

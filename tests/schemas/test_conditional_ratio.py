@@ -1,0 +1,106 @@
+"""Every conditional of a Gibbs plan is the joint up to a constant, to 1e-9.
+
+log joint(a) - log joint(b) = log conditional(a) - log conditional(b)       for any values a, b of a block
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from platewright.algebra.evaluate import Environment
+from platewright.language.plate import beginning
+from platewright.run.chain import chain_weights, forward
+from platewright.run.execute import arguments, finish, loaded
+from platewright.run.posterior import Posterior
+from platewright.run.slicing import element_density
+from platewright.run.starting import starting_values
+from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan, SliceBlock, plan_gibbs
+from schemas.hierarchies import HIERARCHIES
+from schemas.mixtures import MIXTURES
+from schemas.sequences import CHAINS, WALKS
+from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
+
+EVERY = (*MIXTURES, *CHAINS, *WALKS, *HIERARCHIES)
+TOLERANCE = 1e-9
+
+
+def plan_of(case: Case) -> GibbsPlan:
+    found = plan_gibbs(case.graph, "posterior")
+    assert isinstance(found, GibbsPlan), found.reason
+    return found
+
+
+def points(block: Block, small: Instance, seed: int) -> list[Values]:
+    """Values of a block: drawn from the prior, and where a chain would start."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for number in range(3):
+        given = {name: value for name, value in small.values.items() if name not in block.variables}
+        again = drawn(small.graph, small.sizes, given, generator)
+        if number == 2:
+            again |= starting_values(small.graph, block.variables, small.sizes, generator)
+        found.append({name: again[name] for name in block.variables})
+    return found
+
+
+def log_conditional(block: Block, small: Instance, point: Values) -> float:
+    """The log density of a block's conditional at a point, as the sampler knows it."""
+    environment = Environment(small.values, small.sizes)
+    match block:
+        case ExactBlock():
+            program = block.plan.program
+            module = loaded(program)
+            statistics = module.statistics(*arguments(program, module, small.values, small.sizes))
+            others = {name: value for name, value in small.values.items() if name not in block.variables}
+            computed = finish(program, module, statistics, others, small.sizes)
+            return Posterior(block.plan, computed, others, small.sizes).log_density(point)
+        case SliceBlock():
+            (name,) = block.variables
+            density = element_density(small.graph.nodes[name], block.factors, environment)
+            return float(np.sum(density(np.asarray(point[name], dtype=float))))
+        case ChainBlock():
+            (name,) = block.variables
+            (axis,) = small.graph.nodes[name].axes
+            domain = small.graph.nodes[name].domain
+            levels = str(domain.levels) if domain.kind == "levels" else f"{name}.levels"
+            first = small.values[beginning(axis.plate)]
+            weights = chain_weights(name, block.factors, levels, first, environment)
+            z = point[name]
+            total = sum(
+                weights.single[t, z[t]] + (0.0 if weights.first[t] else weights.pair[t, z[t - 1], z[t]])
+                for t in range(len(z))
+            )
+            return float(total) - forward(weights)[1]
+
+
+def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0) -> float:
+    """How far the law is off, relative to the numbers in it."""
+    found = points(block, small, seed)
+    joint = [log_joint(plan.factors, {**small.values, **point}, small.sizes) for point in found]
+    own = [log_conditional(block, small, point) for point in found]
+    assert np.isfinite([*joint, *own]).all()
+    difference = np.diff(joint) - np.diff(own)
+    return float(np.max(np.abs(difference) / (1 + np.abs(joint[1:]) + np.abs(joint[:-1]))))
+
+
+@pytest.mark.parametrize("case", EVERY, ids=str)
+def test_every_conditional_is_the_joint_up_to_a_constant(case: Case) -> None:
+    plan = plan_of(case)
+    for seed in range(3):
+        small = instance(case, seed)
+        for block in plan.blocks:
+            assert gap(block, plan, small, seed) < TOLERANCE, block.variables
+
+
+@pytest.mark.parametrize("case", EVERY, ids=str)
+def test_every_unknown_is_in_exactly_one_block(case: Case) -> None:
+    plan = plan_of(case)
+    listed = [name for block in plan.blocks for name in block.variables]
+    assert sorted(listed) == sorted(case.graph.unknown)
+
+
+def test_there_are_models_enough_and_blocks_of_every_kind() -> None:
+    kinds = {type(block) for case in EVERY for block in plan_of(case).blocks}
+    assert kinds == {ExactBlock, SliceBlock, ChainBlock}
+    assert len(EVERY) >= 40

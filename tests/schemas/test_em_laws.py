@@ -1,0 +1,160 @@
+"""EM against enumeration: expected statistics, objective, ascent, and a vanishing gradient where it stops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import platewright as pw
+from platewright.errors import NotSolvable
+from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.operation import Declined
+from platewright.run.em import Runner, run_em, start_expectations
+from platewright.run.execute import arguments, loaded
+from platewright.schemas.em import EMPlan, plan_em
+from schemas import hierarchies
+from schemas.enumeration import expectations, weighed
+from schemas.mixtures import MIXTURES
+from schemas.sequences import CHAINS
+from schemas.small_instance import Case, Instance, Values, instance
+
+
+def plan_of(case: Case) -> EMPlan | None:
+    found = plan_em(case.graph, "map")
+    return None if isinstance(found, Declined) else found
+
+
+SOLVED = tuple(case for case in (*MIXTURES, *CHAINS) if plan_of(case) is not None)
+
+
+def parts(case: Case, seed: int) -> tuple[EMPlan, Instance, Runner]:
+    plan = plan_of(case)
+    assert plan is not None
+    small = instance(case, seed)
+    return plan, small, Runner(plan, small.columns, small.sizes)
+
+
+def parameters(plan: EMPlan, small: Instance) -> Values:
+    hidden = {item.name for item in plan.hidden}
+    return {name: value for name, value in small.hidden.items() if name not in hidden}
+
+
+def test_most_models_with_hidden_classes_have_an_em() -> None:
+    assert len(SOLVED) >= 25
+
+
+@pytest.mark.parametrize("case", SOLVED, ids=str)
+def test_the_objective_is_the_sum_over_all_hidden_values(case: Case) -> None:
+    for seed in range(2):
+        plan, small, runner = parts(case, seed)
+        values = parameters(plan, small)
+        every, share, total = weighed(plan, plan.factors, {**small.columns, **values}, small.sizes)
+        found, objective = runner.expected(values)
+        assert objective == pytest.approx(total, rel=1e-10, abs=1e-10)
+        for name, wanted in expectations(plan, every, share, small.sizes).items():
+            if name.endswith(".pair"):
+                first = small.columns[beginning("step")] != 0
+                wanted = np.where(first[:, None, None], 0.0, wanted)
+            np.testing.assert_allclose(found[name], wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("case", SOLVED, ids=str)
+def test_expected_statistics_are_averages_over_all_hidden_values(case: Case) -> None:
+    plan, small, runner = parts(case, 1)
+    values = parameters(plan, small)
+    every, share, _ = weighed(plan, plan.factors, {**small.columns, **values}, small.sizes)
+    program, module = plan.maximise, loaded(plan.maximise)
+    found, _ = runner.expected(values)
+    soft = module.statistics(*arguments(program, module, {**small.columns, **found}, small.sizes))
+    hard_program, hard_module = plan.complete.program, loaded(plan.complete.program)
+    wanted: dict[str, Array] = {}
+    for hidden, weight in zip(every, share, strict=True):
+        data = {**small.columns, **hidden}
+        one = hard_module.statistics(*arguments(hard_program, hard_module, data, small.sizes))
+        for name, value in _moments(one).items():
+            wanted[name] = wanted.get(name, 0.0) + weight * value
+    for name, value in _moments(soft).items():
+        np.testing.assert_allclose(value, wanted[name], rtol=1e-8, atol=1e-9, err_msg=name)
+
+
+def _moments(statistics: object) -> dict[str, Array]:
+    """Sums as they are; a triangular root as the moments R'R it stands for."""
+    found = {}
+    for name, value in dict(statistics).items():  # type: ignore[call-overload]
+        if isinstance(value, dict):
+            found |= {f"{name}.{inner}": array for inner, array in _moments(value).items()}
+        elif isinstance(value, tuple):
+            found |= {f"{name}.{number}": np.asarray(array, dtype=float) for number, array in enumerate(value)}
+        else:
+            found[name] = np.asarray(value, dtype=float)
+    return found
+
+
+@pytest.mark.parametrize("case", SOLVED, ids=str)
+def test_the_objective_never_falls(case: Case) -> None:
+    for seed in range(3):
+        plan, small, runner = parts(case, seed)
+        start = start_expectations(plan, small.columns, small.sizes, np.random.default_rng(seed))
+        found = runner.run(start, 60, 0.0)
+        history = np.array(found.objective)
+        assert np.isfinite(history).all()
+        assert (np.diff(history) >= -1e-9 * (1 + np.abs(history[1:]))).all()
+
+
+@pytest.mark.parametrize("case", SOLVED, ids=str)
+def test_the_gradient_vanishes_where_em_stops(case: Case) -> None:
+    plan, small, runner = parts(case, 1)
+    found = run_em(plan, small.columns, small.sizes, iterations=20_000, tolerance=1e-15, restarts=2)
+    values = {name: np.array(value, dtype=float) for name, value in found.values.items()}
+    for name, value in values.items():
+        for change in _directions(small, name, value):
+            if change is None:
+                continue
+            up, down = ({**values, name: value + sign * 1e-5 * change} for sign in (1, -1))
+            slope = (runner.expected(up)[1] - runner.expected(down)[1]) / 2e-5
+            assert abs(slope) < 2e-3 * (1 + abs(found.objective[-1])), f"{name}: {slope}"
+
+
+def _directions(small: Instance, name: str, value: Array) -> list[Array | None]:
+    """Ways to move a parameter without leaving its domain; none near a boundary."""
+    node = small.graph.nodes[name]
+    moves: list[Array | None] = []
+    for place in np.ndindex(value.shape):
+        change = np.zeros_like(value)
+        change[place] = 1.0
+        if node.domain.kind == "simplex":
+            other = (*place[:-1], (place[-1] + 1) % value.shape[-1])
+            if min(value[place], value[other]) < 1e-3:
+                continue
+            change[other] = -1.0
+        elif node.domain.kind == "matrix":
+            change = change + np.swapaxes(change, -1, -2)
+        elif np.isfinite(node.domain.lower):
+            if value[place] - node.domain.lower < 1e-3 or node.domain.upper - value[place] < 1e-3:
+                continue
+            change *= min(1.0, float(value[place]))
+        moves.append(change)
+    return moves
+
+
+@pytest.mark.parametrize("case", hierarchies.HIERARCHIES, ids=str)
+def test_with_nothing_discrete_hidden_em_is_declined_with_a_reason(case: Case) -> None:
+    found = plan_em(case.graph, "map")
+    assert isinstance(found, Declined)
+    assert found.reason == "no discrete variable on a plate is unknown"
+
+
+def test_hidden_variables_that_meet_are_declined_by_name() -> None:
+    case = next(case for case in MIXTURES if case.name == "two_causes")
+    found = plan_em(case.graph, "map")
+    assert isinstance(found, Declined)
+    assert found.reason == "the hidden variables u and v meet in y"
+
+
+def test_em_by_name_on_complete_data_says_why_not() -> None:
+    m = pw.Model("coin")
+    m.theta = pw.Beta(1, 1)
+    m.x = pw.Bernoulli(m.theta, plates=m.plate("n"))
+    with pytest.raises(NotSolvable, match="no discrete variable on a plate is unknown"):
+        m.learn({"x": [0, 1]}, goal="map", by="em")
