@@ -213,3 +213,25 @@ def test_prequential_scores_of_a_sequence_add_up_too(name: str) -> None:
     model, data = example(name, rows=12)
     fit = model.learn(data)
     assert fit.prequential().sum() == pytest.approx(fit.log_evidence, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["normal_wishart", "normal_inverse_wishart"])
+def test_vectors_are_drawn_with_their_covariance(name: str) -> None:
+    model, data = example(name, rows=40)
+    x = data["x"] @ np.array([[1.0, 0.9, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 2.0]])
+    fit = model.learn({"x": x})
+    drawn = fit.predict(2, count=COUNT).draws["x"]
+    assert drawn.shape == (COUNT, 2, 3)
+    near(drawn[:, 0], fit["mu"].mean, drawn[:, 0].std(axis=0))
+    np.testing.assert_allclose(np.corrcoef(drawn[:, 1].T), np.corrcoef(x.T), atol=0.15)
+    # the log density of the draws averages to that of the multivariate t, by the evidence
+    scores = fit.log_predictive({"x": drawn[:5, 0]})
+    assert np.isfinite(scores).all()
+
+
+def test_many_outputs_are_drawn_around_their_means() -> None:
+    model, data = example("many_outputs", rows=60)
+    fit = model.learn(data)
+    found = fit.predict({"X": data["X"][:2]}, count=COUNT).draws["x"]
+    expected = data["X"][:2] @ fit["B"].mean
+    near(found, expected, found.std(axis=0))

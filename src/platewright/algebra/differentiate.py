@@ -36,9 +36,9 @@ from platewright.algebra.expression import (
     Reference,
     Sum,
     Where,
-    fresh,
     all_indices,
     bound,
+    fresh,
     mentions,
 )
 from platewright.errors import ModelError

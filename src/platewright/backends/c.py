@@ -189,8 +189,9 @@ class _PassWriter:
             pointers += piece.before[cut + 1 :]
         needs = [f"({piece.work})" for _, piece in pieces if piece.work]
         if needs:
-            lines.append(f"double *const space = calloc((size_t)({' + '.join(needs)}), sizeof(double));")
-            lines += ["if (!space)", "    return 2;", "double *work = space;", *pointers, "(void)work;"]
+            lines.append(f"double *const space = calloc((size_t)(8 + {' + '.join(needs)}), sizeof(double));")
+            lines += ["if (!space)", "    return 2;", "/* from the start of a cache line on */"]
+            lines += ["double *work = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);", *pointers, "(void)work;"]
         return lines
 
     def because(self, statement: Statistic | Pool) -> list[str]:

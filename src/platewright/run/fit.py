@@ -257,9 +257,9 @@ class Fit:
 
 
 def _missing(worst: float, name: str) -> str:
-    """How many observations would do, when each adds a half to a shape or degree."""
+    """How many observations would do: each adds a half to a shape, one to degrees; a rate needs values that differ."""
     if name in ("shape", "degrees"):
         step = 0.5 if name == "shape" else 1.0
         count = int(np.floor(-worst / step)) + 1
         return f"at least {count} more observation{'s' if count > 1 else ''} needed, or a proper prior"
-    return "more observations are needed, or a proper prior"
+    return "at least 1 more observation that differs from the others is needed, or a proper prior"

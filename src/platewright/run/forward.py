@@ -50,7 +50,7 @@ def draw_node(
     family = node.family
     if family is None or family.draw is None or not family.proper:
         raise PlatewrightError(f"`{node.name}` cannot be drawn", expected="a proper distribution")
-    events = node.events or tuple(_event_indices(node))
+    events = _event_indices(node)
     parameters = {}
     for name, expression in node.parameters:
         rank = family.parameter(name).rank
@@ -61,10 +61,15 @@ def draw_node(
     return family.draw(generator, parameters, shape)
 
 
-def _event_indices(node: Variable) -> list[Index]:
-    if node.domain.levels is None:
-        return []
-    return [Index(node.domain.levels, node.domain.levels)]
+def _event_indices(node: Variable) -> tuple[Index, ...]:
+    """The pair of axes inside one value: a vector has one of them, its covariance both."""
+    if node.events:
+        plate = node.events[0].plate
+    elif node.domain.levels is not None:
+        plate = node.domain.levels
+    else:
+        return ()
+    return Index(plate, plate), Index(plate + "'", plate)
 
 
 def simulate(graph: Graph, sizes: Mapping[str, int], inputs: Mapping[str, Array], seed: int = 0) -> dict[str, Array]:

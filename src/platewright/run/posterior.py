@@ -32,7 +32,6 @@ from platewright.run.scale import Scale
 from platewright.schema import Plan
 
 _DRAW = Index("draw@", "draw@")
-_Y = Reference("y")
 
 
 @dataclass(frozen=True, eq=False)

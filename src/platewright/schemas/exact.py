@@ -51,19 +51,16 @@ def prepare(graph: Graph) -> Prepared:
         for name in reversed(graph.unknown):
             if graph.children[name] - {name}:
                 continue
+            if not graph.known and not set(graph.nodes[name].parents) & set(graph.unknown):
+                continue  # without data all is barren, but a prior is still worth reading off
             found = remove_barren(graph, name)
-            if isinstance(found, Step) and not _is_everything(found.before):
+            if isinstance(found, Step):
                 steps.append(found)
                 barren += [node for node in found.before.nodes if node not in found.after.nodes]
                 graph = found.after
                 changed = True
                 break
     return Prepared(graph, tuple(steps), tuple(reversed(barren)))
-
-
-def _is_everything(graph: Graph) -> bool:
-    """Without data below them all unknowns are barren; a prior is still worth reading off."""
-    return not graph.known
 
 
 def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True) -> Plan | Declined:

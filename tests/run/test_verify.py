@@ -1,0 +1,107 @@
+"""Plans prove themselves on small made-up data, and a sabotaged plan is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from example_models import MAKERS
+from platewright.algebra.expression import Constant
+from platewright.elimination.state import FamilyConditional
+from platewright.program.program import EVIDENCE
+from platewright.program.statements import Assign, Pool
+from platewright.run.fit import Fit
+from platewright.run.verifying import Verification, verify_fit
+from run.row_examples import example
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_example_proves_its_plan(name: str) -> None:
+    model, data = example(name)
+    known = [key for key in data if key in model.variables and model.variables[key].kind != "input"]
+    for seed in (0, 1):
+        found = model.derive(known).verify(seed)
+        assert found.passed, str(found)
+        assert "Bayes' theorem" in found.laws[0].name
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_example_proves_its_fit(name: str) -> None:
+    model, data = example(name)
+    found = verify_fit(model.learn(data))
+    assert found.passed, str(found)
+
+
+def fit_and_laws(name: str = "normal_gamma") -> tuple[Fit, Verification]:
+    model, data = example(name)
+    fit = model.learn(data)
+    return fit, verify_fit(fit)
+
+
+def with_program(fit: Fit, body: tuple[Any, ...] | None = None, passes: tuple[Any, ...] | None = None) -> Fit:
+    program = fit.plan.program
+    changed = replace(
+        program,
+        body=program.body if body is None else body,
+        passes=program.passes if passes is None else passes,
+    )
+    return replace(fit, plan=replace(fit.plan, program=changed))
+
+
+def test_a_wrong_evidence_is_found_out() -> None:
+    fit, _ = fit_and_laws()
+    body = tuple(
+        replace(step, expression=step.expression + 0.01) if isinstance(step, Assign) and step.name == EVIDENCE else step
+        for step in fit.plan.program.body
+    )
+    found = verify_fit(with_program(fit, body=body))
+    assert not found.passed
+    assert "FAILS" in str(found)
+
+
+def test_a_wrong_parameter_is_found_out() -> None:
+    fit, _ = fit_and_laws()
+    body = tuple(
+        replace(step, expression=step.expression + 0.5) if isinstance(step, Assign) and step.name == "tau_shape" else step
+        for step in fit.plan.program.body
+    )
+    assert not verify_fit(with_program(fit, body=body)).passed
+
+
+def test_a_wrong_conditional_is_found_out() -> None:
+    fit, before = fit_and_laws("coin")
+    assert before.passed
+    sabotaged = []
+    for conditional in fit.plan.conditionals:
+        assert isinstance(conditional, FamilyConditional)
+        first = next(iter(conditional.parameters))
+        changed = {**conditional.parameters, first: conditional.parameters[first] + Constant(1.0)}
+        sabotaged.append(replace(conditional, parameters=changed))
+    wrong = replace(fit, plan=replace(fit.plan, conditionals=tuple(sabotaged)))
+    found = verify_fit(wrong)
+    assert not found.laws[0].passed
+
+
+def test_a_wrong_statistic_is_found_out() -> None:
+    fit, _ = fit_and_laws("regression")
+    program = fit.plan.program
+    pools = [step for step in program.passes if isinstance(step, Pool)]
+    assert pools
+    wrong: Mapping[str, Any] = {
+        key: tuple(np.asarray(part) * 1.01 for part in value) if isinstance(value, tuple) else value * 1.01
+        for key, value in fit.statistics.items()
+    }
+    assert not verify_fit(replace(fit, statistics=wrong)).passed
+
+
+def test_a_merge_that_loses_rows_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit, before = fit_and_laws("coin")
+    assert [law.passed for law in before.laws] == [True, True]
+    broken = replace(fit.module, merged=lambda left, right: left)
+    sabotaged = replace(fit)
+    sabotaged.__dict__["module"] = broken
+    assert [law.passed for law in verify_fit(sabotaged).laws] == [True, False]
