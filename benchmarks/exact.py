@@ -67,15 +67,15 @@ def in_memory(setting: Setting) -> list[Line]:
         fit = m.learn(data, backend=setting.backend)
         return float(fit["w"].mean[0]) + fit.log_evidence
 
+    peak = peak_beyond(ours)  # at the first fit: later ones may find memory that was not given back
     own, other = best_of(setting.repeats, ours, lambda: data["x"].T @ data["x"])
     fit = m.learn(data, backend=setting.backend)
     parts = ", ".join(f"{name} {1e3 * seconds:.0f}" for name, seconds in (fit.seconds or {}).items())
     note = f"ours {1e3 * own:.0f} ms by {fit.backend} ({parts}), X.T @ X {1e3 * other:.0f} ms"
     lines = [Line(f"regression, {rows:.0e} rows x {COLUMNS}, time of X.T @ X alone", own / other, 1.0, "x", note=note)]
-    peak = peak_beyond(ours)
     if peak is not None:
         size = sum(array.nbytes for array in data.values()) / 2**20
-        lines.append(Line("    peak memory beyond the input", peak, 200, "MiB", note=f"input {size:.0f} MiB"))
+        lines.append(Line("    peak memory beyond the input", peak, 100, "MiB", note=f"input {size:.0f} MiB"))
     return lines
 
 
@@ -212,12 +212,12 @@ def first_result(setting: Setting) -> list[Line]:
 
 
 CLAIMS: dict[str, Callable[[Setting], list[Line]]] = {
-    "import": first_result,
-    "derivation": derivation,
-    "coin": coin,
+    "memory": in_memory,
     "scikit-learn": beside_scikit_learn,
     "parquet": from_parquet,
-    "memory": in_memory,
+    "coin": coin,
+    "derivation": derivation,
+    "import": first_result,
 }
 
 

@@ -12,8 +12,8 @@ from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import ColumnSpec, PlateSpec, Signature
 from platewright.data.stream import batches
-from platewright.derive.explain import explain
-from platewright.derive.planner import choose_plan
+from platewright.derive.explain import explain_plan
+from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.errors import MissingColumn, ModelError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.language import model as language
@@ -26,6 +26,7 @@ from platewright.run.mean_field import MeanFieldFit, run_mean_field
 from platewright.run.sampling import SampledFit, run_gibbs
 from platewright.run.simulating import small_data
 from platewright.run.verifying import Verification, verify_fit
+from platewright.run.verifying_iterations import verify_iterations
 from platewright.schema import Goal, Plan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
@@ -160,17 +161,17 @@ def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
 class DerivedPlan:
     """A plan with its model: explain it, print its source, let it prove itself."""
 
-    def __init__(self, model: Model, plan: Plan) -> None:
+    def __init__(self, model: Model, plan: AnyPlan) -> None:
         self.model = model
         self.plan = plan
 
     def explain(self) -> str:
         """The derivation in words."""
-        return explain(self.plan)
+        return explain_plan(self.plan)
 
     def source(self, backend: str = "numpy") -> str:
-        """Standalone source in a target language."""
-        return emit(self.plan.program, backend)
+        """Standalone source in a target language; for an iterative plan, of each of its steps."""
+        return plan_source(self.plan, backend)
 
     @property
     def declined(self) -> tuple[tuple[str, str], ...]:
@@ -183,7 +184,9 @@ class DerivedPlan:
         return f"{self.plan.schema}: {self.plan.summary}"
 
     def verify(self, seed: int = 0) -> Verification:
-        """Run the laws of exact learning on small simulated data."""
+        """Run the laws that apply to the plan on small simulated data."""
+        if not isinstance(self.plan, Plan):
+            return verify_iterations(self.plan, seed)
         values, sizes = small_data(self.plan.graph, seed)
         columns = {name: values[name] for name in self.plan.program.columns}
         runner = choose_runner(self.plan.program, "numpy", 0)
@@ -195,6 +198,18 @@ class DerivedPlan:
 
     def __repr__(self) -> str:
         return f"<Plan for {self.plan.graph.title}: {self.how}>"
+
+
+def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
+    """The programs of a plan as source."""
+    match plan:
+        case Plan():
+            return emit(plan.program, backend)
+        case GibbsPlan():
+            programs = plan.programs
+        case _:
+            programs = (plan.expect, plan.maximise)
+    return "\n\n".join(emit(program, backend) for program in programs)
 
 
 def _inputs(model: language.Model) -> set[str]:

@@ -109,7 +109,7 @@ NEAR_MISSES: tuple[Miss, ...] = (
     miss("power", "s = Gamma(2, rate=1)", "y = Normal(0, sd=m.s, plates=n)", says=("`s`", "s^(-2)")),
     miss("power", "s = HalfNormal(sd=1)", "y = Normal(0, precision=m.s, plates=n)", says=("`s`", "s^2")),
     miss("power", "s = HalfCauchy(1.0)", "y = Normal(0, sd=m.s, plates=n)", says=("`s`", "log1p")),
-    miss("power", "s = Gamma(2, rate=1)", "y = Normal(0, variance=m.s + 1, plates=n)", says=("`s`", "1 + s")),
+    miss("power", "s = Gamma(2, rate=1)", "y = Normal(0, variance=m.s + 1, plates=n)", says=("`s`", "log(s + 1)")),
     # logarithm of a variable
     miss("log", "t = LogNormal(0, sd=1)", "y = Normal(m.t, sd=1, plates=n)", says=("`t`", "log(t)^2")),
     miss("log", "t = LogNormal(0, sd=1)", "y = LogNormal(m.t, sd=1, plates=n)", says=("`t`", "log(t)^2")),
@@ -206,9 +206,9 @@ NEAR_MISSES: tuple[Miss, ...] = (
     miss("shape", "a = Gamma(2, rate=1)", "y = Gamma(m.a, rate=1, plates=n)", says=("`a`", "lgamma(a)")),
     miss("shape", "a = Gamma(2, rate=1)", "y = Weibull(m.a, rate=1, plates=n)", says=("`a`", "y[n]")),
     miss("shape", "a = Gamma(2, rate=1)", "y = Beta(m.a, 1.5, plates=n)", says=("`a`", "lgamma")),
-    miss("degrees", "v = Gamma(2, rate=1)", "y = StudentT(m.v, 0, scale=1, plates=n)", says=("`v`", "lgamma")),
+    miss("degrees", "v = Gamma(2, rate=1)", "y = StudentT(m.v, 0, scale=1, plates=n)", says=("`v`", "v^(-1)")),
     miss("degrees", "v = Gamma(2, rate=1)", "y = ChiSquare(m.v, plates=n)", says=("`v`", "lgamma(0.5 v)")),
-    miss("degrees", "v = Exponential(rate=1)", "y = StudentT(m.v, 0, scale=2, plates=n)", says=("`v`", "lgamma")),
+    miss("degrees", "v = Exponential(rate=1)", "y = StudentT(m.v, 0, scale=2, plates=n)", says=("`v`", "v^(-1)")),
     # mixtures with unknown classes and unknown parameters
     miss(
         "mixture",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recognition.near_misses import NEAR_MISSES, Miss
 
 import platewright as pw
 from platewright.errors import ImproperPosterior, NotSolvable
+from recognition.near_misses import NEAR_MISSES, Miss
 
 INTERNAL = re.compile(r"block\d|: normaliser|: rest\b|: summed|: volume|: residual|weight\d|~")
 

@@ -49,6 +49,16 @@ def test_rows_that_nobody_needs_are_not_saved(tmp_path: Path) -> None:
     assert load(tmp_path / "a.fit").update({"heads": [1]})["theta"].mean == pytest.approx(100_002.5 / 100_004)
 
 
+def test_a_fit_that_needs_its_rows_can_still_be_changed(tmp_path: Path) -> None:
+    model, data = made(regression)
+    fit = model.learn(data)
+    save(fit, tmp_path / "a.fit")
+    again = load(tmp_path / "a.fit")
+    assert again.update(data).log_evidence == fit.update(data).log_evidence
+    assert again.forget([0, 1]).log_evidence == fit.forget([0, 1]).log_evidence
+    assert again.log_joint == fit.log_joint
+
+
 def test_labels_that_are_dates_and_numbers_come_back(tmp_path: Path) -> None:
     from platewright.language.serial import label_from_json, label_json
 

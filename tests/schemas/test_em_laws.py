@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -50,13 +52,13 @@ def test_the_objective_is_the_sum_over_all_hidden_values(case: Case) -> None:
         plan, small, runner = parts(case, seed)
         values = parameters(plan, small)
         every, share, total = weighed(plan, plan.factors, {**small.columns, **values}, small.sizes)
-        found, objective = runner.expected(values)
-        assert objective == pytest.approx(total, rel=1e-10, abs=1e-10)
+        result = runner.expected(values)
+        assert result.objective == pytest.approx(total, rel=1e-10, abs=1e-10)
         for name, wanted in expectations(plan, every, share, small.sizes).items():
             if name.endswith(".pair"):
                 first = small.columns[beginning("step")] != 0
                 wanted = np.where(first[:, None, None], 0.0, wanted)
-            np.testing.assert_allclose(found[name], wanted, atol=1e-10)
+            np.testing.assert_allclose(result.expectations[name], wanted, atol=1e-10)
 
 
 @pytest.mark.parametrize("case", SOLVED, ids=str)
@@ -65,7 +67,7 @@ def test_expected_statistics_are_averages_over_all_hidden_values(case: Case) -> 
     values = parameters(plan, small)
     every, share, _ = weighed(plan, plan.factors, {**small.columns, **values}, small.sizes)
     program, module = plan.maximise, loaded(plan.maximise)
-    found, _ = runner.expected(values)
+    found = runner.expected(values).expectations
     soft = module.statistics(*arguments(program, module, {**small.columns, **found}, small.sizes))
     hard_program, hard_module = plan.complete.program, loaded(plan.complete.program)
     wanted: dict[str, Array] = {}
@@ -78,14 +80,16 @@ def test_expected_statistics_are_averages_over_all_hidden_values(case: Case) -> 
         np.testing.assert_allclose(value, wanted[name], rtol=1e-8, atol=1e-9, err_msg=name)
 
 
-def _moments(statistics: object) -> dict[str, Array]:
-    """Sums as they are; a triangular root as the moments R'R it stands for."""
+def _moments(statistics: Mapping[str, object]) -> dict[str, Array]:
+    """Sums as they are; a pool of rows (weight, mean, scatter) as the sums of products it stands for."""
     found = {}
-    for name, value in dict(statistics).items():  # type: ignore[call-overload]
-        if isinstance(value, dict):
-            found |= {f"{name}.{inner}": array for inner, array in _moments(value).items()}
-        elif isinstance(value, tuple):
-            found |= {f"{name}.{number}": np.asarray(array, dtype=float) for number, array in enumerate(value)}
+    for name, value in statistics.items():
+        if isinstance(value, tuple):
+            total, mean, scatter = (np.asarray(part, dtype=float) for part in value[:3])
+            found[f"{name}.weight"] = total
+            found[f"{name}.sum"] = total[..., None] * mean
+            between = mean[..., :, None] * mean[..., None, :]
+            found[f"{name}.products"] = scatter + total[..., None, None] * between
         else:
             found[name] = np.asarray(value, dtype=float)
     return found
@@ -112,7 +116,7 @@ def test_the_gradient_vanishes_where_em_stops(case: Case) -> None:
             if change is None:
                 continue
             up, down = ({**values, name: value + sign * 1e-5 * change} for sign in (1, -1))
-            slope = (runner.expected(up)[1] - runner.expected(down)[1]) / 2e-5
+            slope = (runner.expected(up).objective - runner.expected(down).objective) / 2e-5
             assert abs(slope) < 2e-3 * (1 + abs(found.objective[-1])), f"{name}: {slope}"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 from platewright.algebra.kept import kept
 
@@ -71,13 +71,17 @@ class Expression:
         return text(self)
 
 
+Node = TypeVar("Node")
+
+
 def _build() -> Any:
     from platewright.algebra import build  # the operators and the builders need each other
 
     return build
 
 
-def _node(cls: type) -> type:
+@dataclass_transform(frozen_default=True)
+def _node(cls: type[Node]) -> type[Node]:
     """A frozen dataclass whose hash is computed once: expressions are hashed far more often than made."""
     cls = dataclass(frozen=True, eq=True, repr=False)(cls)
     names = tuple(field.name for field in fields(cls))

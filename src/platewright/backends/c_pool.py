@@ -75,7 +75,7 @@ class PoolPrinter:
         else:
             before.append(f"const int64_t {pitch} = ({width} + LANES) / LANES * LANES; /* a column of ones is last */")
             before.append(
-                f"const int64_t {tile} = {pitch} > 192 ? 16 : 3072 / {pitch}; /* so many rows stay in cache */"
+                f"const int64_t {tile} = {pitch} > 96 ? 16 : 1536 / {pitch}; /* so many rows stay in cache */"
             )
         pointers = [f"double *const {rows} = work;"]
         if copies == 2:

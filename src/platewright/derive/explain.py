@@ -6,6 +6,17 @@ from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
+from platewright.schemas.mean_field import MeanFieldPlan
+
+
+def explain_plan(plan: Plan | EMPlan | GibbsPlan | MeanFieldPlan) -> str:
+    """The derivation of any plan."""
+    match plan:
+        case Plan():
+            return explain(plan)
+        case GibbsPlan():
+            return explain_gibbs(plan)
+    return explain_em(plan)
 
 
 def explain(plan: Plan) -> str:
@@ -65,7 +76,7 @@ def explain_gibbs(plan: GibbsPlan) -> str:
     return "\n".join(lines)
 
 
-def explain_em(plan: EMPlan) -> str:
+def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
     graph = plan.graph
     lines = [

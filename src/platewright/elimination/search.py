@@ -87,12 +87,18 @@ class Search:
         block, refused = gaussian_block(state)
         tied = {name: reason for name in block if (reason := tied_scales(state, name))}
         reasons |= {**refused, **tied}
+        if tied:
+            return  # whichever goes first, the scales or what they scale, leaves the other inside a logarithm of a sum
+        for name in refused:
+            alone = family_move(state, name)
+            if isinstance(alone, Declined) and alone.operation != ORDER:
+                return  # no other elimination takes a bent function of this unknown away
         found = gaussian_move(state, block)
         if isinstance(found, State):
             yield found
         later: dict[str, str] = {}
         for name in state.unknown:
-            if state.nodes[name].domain.is_finite or name in tied or (name in block and isinstance(found, State)):
+            if state.nodes[name].domain.is_finite or (name in block and isinstance(found, State)):
                 continue
             moved = family_move(state, name)
             if isinstance(moved, State):

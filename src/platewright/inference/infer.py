@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from platewright.inference.discrete import Product
 from platewright.inference.factor import Array, Table
 from platewright.inference.finite import read_evidence
 from platewright.inference.gaussian import connected_rows, solve
-from platewright.inference.junction_tree import MOST_BYTES, JunctionTree, shown_bytes
+from platewright.inference.junction_tree import JunctionTree, memory_limit, shown_bytes
 from platewright.inference.problem import Problem, check_inputs, check_no_plates
 from platewright.inference.propagation import ZeroProbability
 from platewright.inference.relevance import relevant_nodes
@@ -30,16 +30,26 @@ def infer(
     model: Model,
     evidence: Mapping[str, object] | None = None,
     about: Iterable[str] | None = None,
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int | None = None,
 ) -> Inference:
     """Exact inference given some values (labels of categories, numbers of the rest).
 
     With `about`, only what those variables depend on is kept; without it, every unknown can be asked about.
     """
+    return infer_on(read_graph(model), evidence, about, most_bytes)
+
+
+def infer_on(
+    graph: Graph,
+    evidence: Mapping[str, object] | None = None,
+    about: Iterable[str] | None = None,
+    most_bytes: int | None = None,
+) -> Inference:
+    """Exact inference on a graph; what is known is what the evidence names."""
     given = dict(evidence or {})
-    unnamed = read_graph(model)
-    values = read_evidence(unnamed, given)
-    graph = check_no_plates(read_graph(model, [n for n in given if unnamed.nodes[n].kind != "input"]))
+    values = read_evidence(graph, given)
+    known = frozenset(name for name in given if graph.nodes[name].kind != "input")
+    graph = check_no_plates(replace(graph, known=known))
     check_inputs(graph, values)
     asked = tuple(graph.nodes) if about is None else tuple(about)
     for name in asked:
@@ -47,7 +57,7 @@ def infer(
             raise UnknownName(name, [known for known in graph.nodes if "@" not in known], where="about=")
     wanted = [name for name in asked if graph.nodes[name].kind not in ("input", "deterministic")]
     nodes = relevant_nodes(graph, wanted, values)
-    found = Inference(Problem(graph, values, nodes, most_bytes), given)
+    found = Inference(Problem(graph, values, nodes, memory_limit() if most_bytes is None else most_bytes), given)
     found.plan  # noqa: B018  refuse here what is too large or impossible, not at the first question
     return found
 

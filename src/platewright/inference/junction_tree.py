@@ -8,6 +8,7 @@ turn comes; its message, summed over that variable, goes to the clique of the ne
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,15 @@ from platewright.inference.ordering import Ordering, choose_ordering
 
 MOST_BYTES = 8 << 30
 ENTRY = 8
+
+
+def memory_limit() -> int:
+    """What inference may take unless told otherwise: 8 GiB, or three quarters of the machine where that is less."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return MOST_BYTES
+    return min(MOST_BYTES, machine * 3 // 4)
 
 
 @dataclass(frozen=True)
@@ -65,11 +75,12 @@ class JunctionTree:
             peak = max(peak, held + 3 * message)
             held += message
         pending: dict[int, int] = {}
+        waiting = 0
         for at in range(len(self.cliques) - 1, -1, -1):
             messages = [self.entries(self.cliques[child].separator) for child in self.cliques[at].children]
             working = self.entries(self.cliques[at].axes) * 5 // 4 + 3 * max(messages, default=0)
-            peak = max(peak, held + sum(pending.values()) + working)
-            pending.pop(at, None)
+            peak = max(peak, held + waiting + working)
+            waiting += sum(messages) - pending.pop(at, 0)
             pending.update(zip(self.cliques[at].children, messages, strict=True))
         return ENTRY * max(peak, held + 2 * self.entries(self.kept))
 

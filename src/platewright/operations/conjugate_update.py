@@ -26,7 +26,7 @@ def conjugate_update(graph: Graph, node: str) -> Step | Declined:
     found = _recognised(graph, node)
     if isinstance(found, Declined):
         return found
-    touching = [factor for factor in graph.factors if node in factor.names]
+    touching = _touching(graph, node)
     posterior = replace(graph.nodes[node], log_density=posterior_density(found), family=found.family)
     evidence = add(found.rest, totals(found.log_normaliser, found.target.plates))
     after = _replaced(graph, [factor.owner for factor in touching], [posterior], evidence, f"evidence_{node}")
@@ -39,7 +39,7 @@ def eliminate(graph: Graph, node: str) -> Step | Declined:
     found = _recognised(graph, node)
     if isinstance(found, Declined):
         return Declined("eliminate", found.reason)
-    touching = [factor for factor in graph.factors if node in factor.names]
+    touching = _touching(graph, node)
     evidence = add(found.rest, totals(found.log_normaliser, found.target.plates))
     after = _replaced(graph, [factor.owner for factor in touching], [], evidence, f"evidence_{node}").without([node])
     shown = (f"log normaliser: {found.log_normaliser}",)
@@ -55,13 +55,17 @@ def local_evidence(graph: Graph, node: str) -> Expression | Declined:
     return add(found.rest, totals(found.log_normaliser, found.target.plates))
 
 
+def _touching(graph: Graph, node: str) -> list[Factor]:
+    """The factors that hold a node, and its own: a uniform prior is a constant, but its constant counts."""
+    return [factor for factor in graph.factors if node in factor.names or factor.owner == node]
+
+
 def _recognised(graph: Graph, node: str) -> Recognised | Declined:
     if node not in graph.nodes:
         return Declined(NAME, f"there is no node {node}")
     if graph.is_known(node) or graph.nodes[node].kind != "random":
         return Declined(NAME, f"{node} is known or not random")
-    touching: list[Factor] = [factor for factor in graph.factors if node in factor.names]
-    found = recognise(touching, graph.nodes[node], graph.facts)
+    found = recognise(_touching(graph, node), graph.nodes[node], graph.facts)
     return Declined(NAME, found.reason) if isinstance(found, Declined) else found
 
 

@@ -2,8 +2,8 @@
 
     theta -> [ x (known) ]_N          becomes          theta -- T(x), N
 
-Written out in the unknowns, the log likelihood is `sum_i w_i(unknowns) sum_n t_i(x_n)`: only the sums over the plate are
-needed. Each becomes a known node; the plate and its data go. The joint density of the unknowns stays the same.
+Written out in the unknowns, the log likelihood is `sum_i w_i(unknowns) sum_n t_i(x_n)`: only the sums over the plate
+are needed. Each becomes a known node; the plate and its data go. The joint density of the unknowns stays the same.
 """
 
 from __future__ import annotations
@@ -15,50 +15,28 @@ from platewright.algebra.build import add, multiply, totals
 from platewright.algebra.domain import REAL
 from platewright.algebra.expand import Inseparable, Term, expand
 from platewright.algebra.expression import Expression, Index, Reference, Size, names, rebuild, walk
-from platewright.graph.graph import Graph
+from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Potential, Variable
 from platewright.operation import Declined, Step
 from platewright.program.program import Hoister
+from platewright.program.statements import Statistic
 
 NAME = "remove_plate"
 
 
 def remove_plate(graph: Graph, plate: str) -> Step | Declined:
     """Replace everything on a plate by statistics of fixed size."""
-    if plate not in graph.plates:
-        return Declined(NAME, f"there is no plate {plate}")
-    inside = [name for name, node in graph.nodes.items() if any(axis.plate == plate for axis in node.axes)]
-    for name in inside:
-        if not graph.is_known(name):
-            return Declined(NAME, f"{name} is on plate {plate} and unknown")
-        if graph.nodes[name].kind == "deterministic":
-            return Declined(NAME, f"{name} is a function: remove deterministic nodes first")
-    factors = [factor for factor in graph.factors if any(axis.plate == plate for axis in factor.axes)]
-    if not factors:
-        return Declined(NAME, f"nothing random is on plate {plate}")
-    unknown = frozenset(graph.unknown)
-    try:
-        terms = [term for factor in factors for term in expand(factor.summed, unknown, graph.facts)]
-    except Inseparable as tied:
-        return Declined(
-            NAME,
-            f"{tied.part} {tied.reason}, so there are no statistics of fixed size "
-            "(the density must be a sum of w(unknowns) t(data))",
-        )
-    data = frozenset(name for name in graph.nodes if graph.is_known(name))
-    hoister = Hoister(data, graph.nodes)
-    likelihood = _likelihood(terms, plate, hoister)
-    statistics = [
-        Variable(found.name, "statistic", found.indices, REAL, definition=None) for found in hoister.statistics.values()
-    ]
+    read = _read(graph, plate)
+    if isinstance(read, Declined):
+        return read
+    factors, likelihood, found_statistics = read
+    inside = _inside(graph, plate)
+    statistics = [Variable(found.name, "statistic", found.indices, REAL, definition=None) for found in found_statistics]
     if counts := _counts(likelihood, plate):
         statistics.append(Variable(f"count_{plate}", "statistic", (), REAL))
         likelihood = _with_count(likelihood, plate, Reference(f"count_{plate}"))
     after = _after(graph, plate, inside, statistics, likelihood)
-    formulas = [
-        f"{s.name}[{_listed(s.indices)}] = sum over {_listed(s.over)} of {s.summand}"
-        for s in hoister.statistics.values()
-    ]
+    formulas = [f"{s.name}[{_listed(s.indices)}] = sum over {_listed(s.over)} of {s.summand}" for s in found_statistics]
     if counts:
         formulas.append(f"count_{plate} = number of elements of {plate}")
     return Step(
@@ -70,6 +48,42 @@ def remove_plate(graph: Graph, plate: str) -> Step | Declined:
         "Theorem 4.1",
         tuple(formulas),
     )
+
+
+def sufficient_statistics(graph: Graph, plate: str) -> tuple[Statistic, ...] | Declined:
+    """The sums over the plate that `remove_plate` leaves behind as known nodes."""
+    read = _read(graph, plate)
+    return read if isinstance(read, Declined) else read[2]
+
+
+def _inside(graph: Graph, plate: str) -> list[str]:
+    return [name for name, node in graph.nodes.items() if any(axis.plate == plate for axis in node.axes)]
+
+
+def _read(graph: Graph, plate: str) -> tuple[list[Factor], Expression, tuple[Statistic, ...]] | Declined:
+    """The factors on a plate, their sum over it with all sums over data named, and these sums."""
+    if plate not in graph.plates:
+        return Declined(NAME, f"there is no plate {plate}")
+    for name in _inside(graph, plate):
+        if not graph.is_known(name):
+            return Declined(NAME, f"{name} is on plate {plate} and unknown")
+        if graph.nodes[name].kind == "deterministic":
+            return Declined(NAME, f"{name} is a function: remove deterministic nodes first")
+    factors = [factor for factor in graph.factors if any(axis.plate == plate for axis in factor.axes)]
+    if not factors:
+        return Declined(NAME, f"nothing random is on plate {plate}")
+    try:
+        terms = [term for factor in factors for term in expand(factor.summed, frozenset(graph.unknown), graph.facts)]
+    except Inseparable as tied:
+        return Declined(
+            NAME,
+            f"{tied.part} {tied.reason}, so there are no statistics of fixed size "
+            "(the density must be a sum of w(unknowns) t(data))",
+        )
+    data = frozenset(name for name in graph.nodes if graph.is_known(name))
+    hoister = Hoister(data, graph.nodes)
+    likelihood = _likelihood(terms, plate, hoister)
+    return factors, likelihood, tuple(hoister.statistics.values())
 
 
 def _listed(indices: Iterable[Index]) -> str:

@@ -9,16 +9,41 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.errors import PlatewrightError, UnknownName
+from platewright.errors import ImproperPosterior, ParameterError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.chain import chain_weights, forward, smooth
+from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
 from platewright.run.execute import Loaded, arguments, finish, loaded
+from platewright.run.interior import moved_inside
 from platewright.run.posterior import Posterior
 from platewright.schemas.em import EMPlan, Hidden
 
 FALL = 1e-9
 """How far the objective may fall by rounding, relative to its size."""
+SHORT = 20
+"""Iterations of each start before the best is carried on."""
+STEEPEST = 23.0
+"""How far the log density of a row may rise above the first iteration's, for each real number in it: a scale that fell
+by 1e-10 holds nothing but rounding."""
+
+
+class Unbounded(PlatewrightError):
+    """An objective without a maximum: a component has shrunk onto rows that leave it no spread."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the objective of EM has no upper bound: a component shrinks onto a single value, or has no rows",
+            hint="give the scales proper priors, share them between components, or use fewer components",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Posterior probabilities of hidden variables, the objective, and the largest log density of a row."""
+
+    expectations: dict[str, Array]
+    objective: float
+    steepest: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,47 +77,71 @@ class Runner:
         program, module = self.plan.maximise, self._maximise
         everything = {**self.columns, **expectations}
         found = module.statistics(*arguments(program, module, everything, self.sizes))
-        values = finish(program, module, found, everything, self.sizes)
-        posterior = Posterior(self.plan.complete, values, everything, self.sizes)
-        return dict(posterior.modes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = finish(program, module, found, everything, self.sizes)
+            modes = Posterior(self.plan.complete, values, everything, self.sizes).modes
+        if not all(np.isfinite(value).all() for value in modes.values()):
+            raise Unbounded
+        return {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in modes.items()}
 
-    def expected(self, values: Mapping[str, Array]) -> tuple[dict[str, Array], float]:
+    def expected(self, values: Mapping[str, Array]) -> Expected:
         """Posterior probabilities of the hidden variables, and the objective `log p(data, parameters)`."""
         everything = {**self.columns, **values}
         found: dict[str, Array] = {}
         total = 0.0
+        steepest = -np.inf
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._expect, {}, everything, self.sizes)
             for item in self.plan.hidden:
                 if not item.chain:
+                    check_possible(item.name, computed[f"{item.name}.log_norm"])
                     found[item.probability] = computed[item.probability]
                     total += float(np.sum(computed[f"{item.name}.log_norm"]))
+                    steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:
-                total += self._chain(item, environment, found)
+                weights = self._weights(item, environment)
+                filtered, log_total = forward(weights)
+                check_possible(item.name, np.asarray(log_total))
+                found[item.probability], found[item.pair] = smooth(weights, filtered)
+                total += log_total
+                steepest = max(steepest, float(np.max(weights.single, initial=-np.inf)))
         with np.errstate(divide="ignore"):
             for factor in self.plan.rest:
                 total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
-        return found, total
+        return Expected(found, total, steepest)
 
-    def _chain(self, item: Hidden, environment: Environment, found: dict[str, Array]) -> float:
+    def _weights(self, item: Hidden, environment: Environment) -> ChainWeights:
         first = self.columns[beginning(item.axes[0].plate)]
-        weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
-        filtered, total = forward(weights)
-        found[item.probability], found[item.pair] = smooth(weights, filtered)
-        return total
+        return chain_weights(item.name, item.factors, item.level.plate, first, environment)
+
+    @cached_property
+    def _reals_in_a_row(self) -> float:
+        """How many real numbers are seen for each element of a hidden variable."""
+        nodes = self.plan.graph.nodes
+        reals = [n for n in self.columns if n in nodes and nodes[n].kind == "random" and not nodes[n].domain.is_discrete]
+        rows = min(int(np.prod([self.sizes[axis.plate] for axis in item.axes])) for item in self.plan.hidden)
+        return sum(np.size(self.columns[name]) for name in reals) / max(rows, 1)
 
     def run(self, expectations: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
         """EM from given expectations."""
         history: list[float] = []
         values: dict[str, Array] = {}
         current = dict(expectations)
+        highest = np.inf
         for _ in range(iterations):
             values = self.maximised(current)
-            current, objective = self.expected(values)
-            if np.isnan(objective):
-                raise PlatewrightError("the objective of EM is NaN", hint="look for components without rows")
+            found = self.expected(values)
+            current, objective = found.expectations, found.objective
+            if not history and self._reals_in_a_row:
+                highest = found.steepest + STEEPEST * self._reals_in_a_row
+            if found.steepest > highest or objective == np.inf:
+                raise Unbounded
+            if not np.isfinite(objective):
+                raise PlatewrightError(
+                    f"the objective of EM is {objective}", hint="this is a defect of the derivation: report the model"
+                )
             if history and objective < history[-1] - FALL * (1 + abs(history[-1])):
                 raise PlatewrightError(
                     f"the objective of EM fell from {history[-1]:.10g} to {objective:.10g}",
@@ -102,6 +151,18 @@ class Runner:
             if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(history[-1])):
                 return Estimate(values, current, tuple(history), True)
         return Estimate(values, current, tuple(history), False)
+
+
+def check_possible(name: str, log_norm: Array) -> None:
+    """Data that no value of a hidden variable allows are an error, never a NaN."""
+    if np.isneginf(log_norm).any():
+        place = np.argwhere(np.isneginf(log_norm))[0]
+        where = f", element {', '.join(str(number) for number in place)}" if place.size else ""
+        raise PlatewrightError(
+            f"the data have probability zero whatever `{name}` is{where}",
+            expected="data that the model can produce",
+            hint="look for probabilities of exactly 0 or 1 in the model",
+        )
 
 
 def start_expectations(
@@ -155,6 +216,13 @@ def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Arr
     return soft
 
 
+def check_counts(**counts: float) -> None:
+    """Numbers of things to do are whole and at least one."""
+    for name, count in counts.items():
+        if count < 1 or count != int(count):
+            raise ParameterError(f"{name}={count!r}", expected="a whole number from 1")
+
+
 def run_em(
     plan: EMPlan,
     columns: Mapping[str, Array],
@@ -165,19 +233,29 @@ def run_em(
     iterations: int = 1000,
     tolerance: float = 1e-10,
 ) -> Estimate:
-    """The best of several short runs, carried on until it stands still."""
+    """The best of several short runs, carried on until it stands still; one that has no upper bound gives way."""
+    check_counts(restarts=restarts, iterations=iterations)
     runner = Runner(plan, columns, sizes)
-    best: Estimate | None = None
+    short: list[Estimate] = []
+    trouble: PlatewrightError | None = None
     for generator in np.random.default_rng(seed).spawn(restarts):
         start = start_expectations(plan, columns, sizes, generator)
-        found = runner.run(start, 20 if restarts > 1 else iterations, tolerance)
-        if best is None or found.objective[-1] > best.objective[-1]:
-            best = found
-    assert best is not None
-    if best.converged:
-        return best
-    ended = runner.run(best.expectations, iterations, tolerance)
-    return Estimate(ended.values, ended.expectations, best.objective + ended.objective, ended.converged)
+        try:
+            short.append(runner.run(start, min(SHORT, iterations) if restarts > 1 else iterations, tolerance))
+        except (Unbounded, ImproperPosterior) as error:
+            trouble = error
+    for begun in sorted(short, key=lambda estimate: -estimate.objective[-1]):
+        left = iterations - len(begun.objective)
+        if begun.converged or left <= 0:
+            return begun
+        try:
+            ended = runner.run(begun.expectations, left, tolerance)
+        except (Unbounded, ImproperPosterior) as error:
+            trouble = error
+            continue
+        return Estimate(ended.values, ended.expectations, begun.objective + ended.objective, ended.converged)
+    assert trouble is not None
+    raise trouble
 
 
 @dataclass(frozen=True, eq=False)

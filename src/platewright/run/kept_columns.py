@@ -1,7 +1,8 @@
 """Which data a result still needs once the pass over the rows is done.
 
 For most plans none at all. Unknowns that live on the rows themselves, memberships of groups, functions of unknowns and
-predicted nodes may look some columns up.
+predicted nodes may look some columns up. It is all or nothing: with a part of the rows a fit could neither be updated
+nor forget, and `not fit.columns` is how the rest of the room asks whether rows are there.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from platewright.schema import Plan
 
 
 def kept_columns(plan: Plan, columns: Mapping[str, Array]) -> dict[str, Array]:
-    """The columns that marginals, draws and the work after the pass refer to."""
+    """All columns when marginals, draws or the work after the pass refer to any of them, else none."""
     used: set[str] = set()
     for expression in _after_the_pass(plan):
         used |= names(expression)
-    return {name: values for name, values in columns.items() if name in used}
+    return dict(columns) if used & set(columns) else {}
 
 
 def _after_the_pass(plan: Plan) -> list[Expression]:

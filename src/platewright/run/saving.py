@@ -2,7 +2,7 @@
 
     fit.json              format, version, the graph, the goal, the program's text, sizes, labels, seed
     statistics/0.npy ...  what the pass over the rows left
-    columns/0.npy ...     only the data that the work after the pass still reads
+    columns/0.npy ...     the data, only when the work after the pass still reads some
 
 Loading derives the plan anew from the graph and compares program texts, so a file cannot claim numbers for a program
 that this version would not run. Whatever is in the file is checked before memory is taken for it.

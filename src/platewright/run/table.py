@@ -44,18 +44,21 @@ class Summary:
 
     @property
     def cells(self) -> tuple[tuple[str, ...], ...]:
-        """Headings and rows as text; the elements of one unknown have the digits that their spreads allow."""
+        """Headings and rows as text, without empty columns; elements of one unknown have the digits of its spread."""
         spreads: dict[str, list[float]] = {}
         for row in self.rows:
             spreads.setdefault(row.name.partition("[")[0], []).append(row.sd)
         typical = {name: sorted(found)[len(found) // 2] for name, found in spreads.items()}
         lines = [(row.name, row.family, *alike(row.numbers, typical[row.name.partition("[")[0]])) for row in self.rows]
-        return (HEADINGS, *lines)
+        every = [HEADINGS, *lines]
+        used = [place for place in range(len(HEADINGS)) if place < 3 or any(line[place] for line in lines)]
+        return tuple(tuple(line[place] for place in used) for line in every)
 
     def __str__(self) -> str:
-        widths = [max(len(line[place]) for line in self.cells) for place in range(len(HEADINGS))]
+        cells = self.cells
+        widths = [max(len(line[place]) for line in cells) for place in range(len(cells[0]))]
         lines = [self.title, ""]
-        for line in self.cells:
+        for line in cells:
             words = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2])]
             words += [cell.rjust(width) for cell, width in zip(line[2:], widths[2:])]
             lines.append("  ".join(words).rstrip())

@@ -57,16 +57,32 @@ def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozen
     _check_twice(text, relations, constants)
     logical = [relation for relation in relations if not relation.is_random]
     wanted = _settled(logical, set(constants), random)
-    done = _compute_names(text, logical, constants, declared, wanted, assumed)
-    for name in [name for name in done if name in random]:
+    done = _compute_names(text, logical, constants, declared, wanted - random, assumed)
+    twice = {name for name in wanted & random if _overlap(text, name, relations, Scope(constants, {}, assumed))}
+    transformed = _compute_names(text, logical, constants, declared, twice, assumed)
+    for name in transformed:
         observed[name] = constants.pop(name)
-    for relation in logical:
-        if relation.name in random and relation.name not in done:
-            raise complain(
-                text.source, relation.place, f"`{relation.name}` has both `<-` and `~`", "one of them, or transformed data"
-            )
-    left_over = tuple(relation for relation in relations if relation.is_random or relation.name not in done)
-    return Folded(constants, observed, left_over, (*order, *done), declared, assumed)
+    gone = {*done, *transformed}
+    left_over = tuple(relation for relation in relations if relation.is_random or relation.name not in gone)
+    return Folded(constants, observed, left_over, (*order, *done, *transformed), declared, assumed)
+
+
+def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> bool:
+    """Whether some cell of an array has both `<-` and `~`; `alpha[1] <- 0` beside `alpha[k] ~ ...` has not."""
+    cells: dict[bool, set[tuple[int, ...]]] = {True: set(), False: set()}
+    for relation in relations:
+        if relation.name != name:
+            continue
+        if any(isinstance(part, (Range, Empty)) for part in relation.target.indices or ()):
+            return True
+        grid = lay_out(relation, scope, text.source)
+        try:
+            at = [np.asarray(whole(compute_on(part, grid, scope))) for part in relation.target.indices or ()]
+        except NotKnown:
+            continue
+        spots = np.broadcast_arrays(*at) if at else []
+        cells[relation.is_random] |= set(zip(*(spot.reshape(-1).tolist() for spot in spots))) if spots else {()}
+    return bool(cells[True] & cells[False])
 
 
 def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:

@@ -1,0 +1,104 @@
+"""ab_test: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    shown = data["shown"]
+    visits = data["visits"]
+    conversions = data["conversions"]
+    size_variant = size["variant"]
+    # rate given the statistics: Beta
+    sum_shown_conversions = grouped((shown,), (size_variant,), conversions)
+    # rate given the statistics: Beta
+    sum_shown_visits_conversions = grouped((shown,), (size_variant,), visits - conversions)
+    # evidence
+    sum_visits = np.sum(special.gammaln(visits + 1))
+    # evidence
+    sum_conversions = np.sum(special.gammaln(conversions + 1))
+    # evidence
+    sum_visits_conversions = np.sum(special.gammaln(visits - conversions + 1))
+    # evidence
+    sum_conversions_visits = np.sum(np.where((conversions <= visits), 0.0, -np.inf))
+    return {"sum_shown_conversions": sum_shown_conversions, "sum_shown_visits_conversions": sum_shown_visits_conversions, "sum_visits": sum_visits, "sum_conversions": sum_conversions, "sum_visits_conversions": sum_visits_conversions, "sum_conversions_visits": sum_conversions_visits}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_shown_conversions": left["sum_shown_conversions"] + right["sum_shown_conversions"],
+        "sum_shown_visits_conversions": left["sum_shown_visits_conversions"] + right["sum_shown_visits_conversions"],
+        "sum_visits": left["sum_visits"] + right["sum_visits"],
+        "sum_conversions": left["sum_conversions"] + right["sum_conversions"],
+        "sum_visits_conversions": left["sum_visits_conversions"] + right["sum_visits_conversions"],
+        "sum_conversions_visits": left["sum_conversions_visits"] + right["sum_conversions_visits"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_variant = size["variant"]
+    sum_shown_conversions = found["sum_shown_conversions"]
+    sum_shown_visits_conversions = found["sum_shown_visits_conversions"]
+    sum_visits = found["sum_visits"]
+    sum_conversions = found["sum_conversions"]
+    sum_visits_conversions = found["sum_visits_conversions"]
+    sum_conversions_visits = found["sum_conversions_visits"]
+    # rate given the statistics: Beta
+    rate_a = sum_shown_conversions + 1
+    # rate given the statistics: Beta
+    rate_b = 9 + sum_shown_visits_conversions
+    # evidence (Lemma 6.4)
+    log_evidence = 2.1972245773362182 * size_variant + sum_visits - sum_conversions - sum_visits_conversions + sum_conversions_visits + np.sum(special.gammaln(rate_a) + special.gammaln(rate_b) - special.gammaln(rate_a + rate_b))
+    return {
+        "rate_a": rate_a,
+        "rate_b": rate_b,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"day": len(table)}
+    levels = sorted({r["shown"] for r in table})
+    data["shown"] = np.array([levels.index(r["shown"]) for r in table])
+    size.setdefault("variant", len(levels))
+    data["visits"] = np.array([float(r["visits"]) for r in table])
+    data["conversions"] = np.array([float(r["conversions"]) for r in table])
+    size["variant"] = 2
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -1,0 +1,77 @@
+"""dice: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    shown = data["shown"]
+    size_face = size["face"]
+    # theta given the statistics: Dirichlet
+    count_shown = grouped((shown,), (size_face,))
+    return {"count_shown": count_shown}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "count_shown": left["count_shown"] + right["count_shown"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_face = size["face"]
+    count_shown = found["count_shown"]
+    # theta given the statistics: Dirichlet
+    theta_concentration = count_shown + 1
+    # evidence (Lemma 6.4)
+    log_evidence = special.gammaln(size_face) + np.sum(special.gammaln(theta_concentration)) - special.gammaln(np.sum(theta_concentration))
+    return {
+        "theta_concentration": theta_concentration,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"roll": len(table)}
+    levels = sorted({r["shown"] for r in table})
+    data["shown"] = np.array([levels.index(r["shown"]) for r in table])
+    size.setdefault("face", len(levels))
+    size["face"] = 6
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -1,0 +1,114 @@
+"""discrete_network: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    rained = data["rained"]
+    sprinkled = data["sprinkled"]
+    wetness = data["wetness"]
+    size_rain = size["rain"]
+    size_sprinkler = size["sprinkler"]
+    size_wet = size["wet"]
+    # t_rain given the statistics: Dirichlet
+    count_rained = grouped((rained,), (size_rain,))
+    # t_sprinkler given the statistics: Dirichlet
+    count_rained_sprinkled = grouped((rained, sprinkled,), (size_rain, size_sprinkler,))
+    # t_wet given the statistics: Dirichlet
+    count_rained_sprinkled_wetness = grouped((rained, sprinkled, wetness,), (size_rain, size_sprinkler, size_wet,))
+    return {"count_rained": count_rained, "count_rained_sprinkled": count_rained_sprinkled, "count_rained_sprinkled_wetness": count_rained_sprinkled_wetness}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "count_rained": left["count_rained"] + right["count_rained"],
+        "count_rained_sprinkled": left["count_rained_sprinkled"] + right["count_rained_sprinkled"],
+        "count_rained_sprinkled_wetness": left["count_rained_sprinkled_wetness"] + right["count_rained_sprinkled_wetness"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_rain = size["rain"]
+    size_sprinkler = size["sprinkler"]
+    size_wet = size["wet"]
+    count_rained = found["count_rained"]
+    count_rained_sprinkled = found["count_rained_sprinkled"]
+    count_rained_sprinkled_wetness = found["count_rained_sprinkled_wetness"]
+    # t_rain given the statistics: Dirichlet
+    t_rain_concentration = count_rained + 1
+    # t_sprinkler given the statistics: Dirichlet
+    t_sprinkler_concentration = count_rained_sprinkled + 1
+    # t_wet given the statistics: Dirichlet
+    t_wet_concentration = count_rained_sprinkled_wetness + 1
+    # evidence of the piece with t_rain (Lemma 6.4)
+    log_evidence_t_rain = special.gammaln(size_rain) + np.sum(special.gammaln(t_rain_concentration)) - special.gammaln(np.sum(t_rain_concentration))
+    # evidence of the piece with t_sprinkler (Lemma 6.4)
+    log_evidence_t_sprinkler = size_rain * special.gammaln(size_sprinkler) + np.sum(np.sum(special.gammaln(t_sprinkler_concentration), axis=-1) - special.gammaln(np.sum(t_sprinkler_concentration, axis=-1)))
+    # evidence of the piece with t_wet (Lemma 6.4)
+    log_evidence_t_wet = size_sprinkler * size_rain * special.gammaln(size_wet) + np.sum(np.sum(np.sum(special.gammaln(np.transpose(t_wet_concentration, (1, 0, 2))), axis=-1) - special.gammaln(np.sum(np.transpose(t_wet_concentration, (1, 0, 2)), axis=-1)), axis=-1))
+    # evidence is the product over pieces (Corollary 6.1.2)
+    log_evidence = log_evidence_t_rain + log_evidence_t_sprinkler + log_evidence_t_wet
+    return {
+        "t_rain_concentration": t_rain_concentration,
+        "t_sprinkler_concentration": t_sprinkler_concentration,
+        "t_wet_concentration": t_wet_concentration,
+        "log_evidence_t_rain": log_evidence_t_rain,
+        "log_evidence_t_sprinkler": log_evidence_t_sprinkler,
+        "log_evidence_t_wet": log_evidence_t_wet,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"case_2": len(table)}
+    levels = sorted({r["rained"] for r in table})
+    data["rained"] = np.array([levels.index(r["rained"]) for r in table])
+    size.setdefault("rain", len(levels))
+    levels = sorted({r["sprinkled"] for r in table})
+    data["sprinkled"] = np.array([levels.index(r["sprinkled"]) for r in table])
+    size.setdefault("sprinkler", len(levels))
+    levels = sorted({r["wetness"] for r in table})
+    data["wetness"] = np.array([levels.index(r["wetness"]) for r in table])
+    size.setdefault("wet", len(levels))
+    size["rain"] = 2
+    size["sprinkler"] = 2
+    size["wet"] = 3
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

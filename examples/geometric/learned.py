@@ -1,0 +1,62 @@
+"""geometric: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    attempts = data["attempts"]
+    # p given the statistics: Beta
+    sum_attempts = np.sum(attempts + -1)
+    return {"sum_attempts": sum_attempts}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_attempts": left["sum_attempts"] + right["sum_attempts"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_trial = size["trial"]
+    sum_attempts = found["sum_attempts"]
+    # p given the statistics: Beta
+    p_a = size_trial + 1
+    # p given the statistics: Beta
+    p_b = sum_attempts + 1
+    # evidence (Lemma 6.4)
+    log_evidence = special.gammaln(p_a) + special.gammaln(p_b) - special.gammaln(p_a + p_b)
+    return {
+        "p_a": p_a,
+        "p_b": p_b,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"trial": len(table)}
+    data["attempts"] = np.array([float(r["attempts"]) for r in table])
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -1,0 +1,66 @@
+"""inverse_gaussian: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    passage = data["passage"]
+    # shape given the statistics: Gamma
+    sum_passage = np.sum((passage + -1.5) ** 2 / passage)
+    # evidence
+    sum_passage_2 = np.sum(np.log(passage))
+    return {"sum_passage": sum_passage, "sum_passage_2": sum_passage_2}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_passage": left["sum_passage"] + right["sum_passage"],
+        "sum_passage_2": left["sum_passage_2"] + right["sum_passage_2"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_run = size["run"]
+    sum_passage = found["sum_passage"]
+    sum_passage_2 = found["sum_passage_2"]
+    # shape given the statistics: Gamma
+    shape_shape = 2 + 0.5 * size_run
+    # shape given the statistics: Gamma
+    shape_rate = 1 + 0.2222222222222222 * sum_passage
+    # evidence (Lemma 6.4)
+    log_evidence = (-1.5) * sum_passage_2 + (-0.9189385332046727) * size_run + special.gammaln(shape_shape) - shape_shape * np.log(shape_rate)
+    return {
+        "shape_shape": shape_shape,
+        "shape_rate": shape_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"run": len(table)}
+    data["passage"] = np.array([float(r["passage"]) for r in table])
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

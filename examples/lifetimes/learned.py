@@ -1,0 +1,62 @@
+"""lifetimes: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    life = data["life"]
+    # rate given the statistics: Gamma
+    sum_life = np.sum(life)
+    return {"sum_life": sum_life}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_life": left["sum_life"] + right["sum_life"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_lamp = size["lamp"]
+    sum_life = found["sum_life"]
+    # rate given the statistics: Gamma
+    rate_shape = 2 + size_lamp
+    # rate given the statistics: Gamma
+    rate_rate = 3 + sum_life
+    # evidence (Lemma 6.4)
+    log_evidence = 2.1972245773362196 + special.gammaln(rate_shape) - rate_shape * np.log(rate_rate)
+    return {
+        "rate_shape": rate_shape,
+        "rate_rate": rate_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"lamp": len(table)}
+    data["life"] = np.array([float(r["life"]) for r in table])
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

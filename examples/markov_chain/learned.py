@@ -1,0 +1,95 @@
+"""markov_chain: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def previous(values):
+    """The value at the previous position; the first position repeats itself and must be masked."""
+    return np.concatenate([values[:1], values[:-1]])
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    first_of_day = data["first_of_day"]
+    weather = data["weather"]
+    size_state = size["state"]
+    size_origin = size["origin"]
+    # begin given the statistics: Dirichlet
+    sum_weather_first_of_day = grouped((weather,), (size_state,), first_of_day)
+    # move given the statistics: Dirichlet
+    sum_first_of_day_weather = grouped((previous(weather), weather,), (size_origin, size_state,), 1 - first_of_day)
+    return {"sum_weather_first_of_day": sum_weather_first_of_day, "sum_first_of_day_weather": sum_first_of_day_weather}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_weather_first_of_day": left["sum_weather_first_of_day"] + right["sum_weather_first_of_day"],
+        "sum_first_of_day_weather": left["sum_first_of_day_weather"] + right["sum_first_of_day_weather"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_state = size["state"]
+    size_origin = size["origin"]
+    sum_weather_first_of_day = found["sum_weather_first_of_day"]
+    sum_first_of_day_weather = found["sum_first_of_day_weather"]
+    # begin given the statistics: Dirichlet
+    begin_concentration = sum_weather_first_of_day + 1
+    # move given the statistics: Dirichlet
+    move_concentration = sum_first_of_day_weather + 1
+    # evidence (Lemma 6.4)
+    log_evidence = special.gammaln(size_state) + size_origin * special.gammaln(size_state) + np.sum(special.gammaln(begin_concentration)) - special.gammaln(np.sum(begin_concentration)) + np.sum(np.sum(special.gammaln(move_concentration), axis=-1) - special.gammaln(np.sum(move_concentration, axis=-1)))
+    return {
+        "begin_concentration": begin_concentration,
+        "move_concentration": move_concentration,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"day": len(table)}
+    data["first_of_day"] = np.array([float(r["first"]) for r in table])
+    levels = sorted({r["weather"] for r in table})
+    data["weather"] = np.array([levels.index(r["weather"]) for r in table])
+    size.setdefault("state", len(levels))
+    size["state"] = 3
+    size["origin"] = 3
+    size["first_of_day_levels"] = 2
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -1,0 +1,72 @@
+"""multinomial: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    length = data["length"]
+    counts = data["counts"]
+    # share given the statistics: Dirichlet
+    sum_counts = np.sum(counts, axis=(0,))
+    # evidence
+    sum_length = np.sum(special.gammaln(length + 1))
+    # evidence
+    sum_counts_2 = np.sum(special.gammaln(counts + 1), axis=(0, 1,))
+    return {"sum_counts": sum_counts, "sum_length": sum_length, "sum_counts_2": sum_counts_2}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_counts": left["sum_counts"] + right["sum_counts"],
+        "sum_length": left["sum_length"] + right["sum_length"],
+        "sum_counts_2": left["sum_counts_2"] + right["sum_counts_2"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_word = size["word"]
+    sum_counts = found["sum_counts"]
+    sum_length = found["sum_length"]
+    sum_counts_2 = found["sum_counts_2"]
+    # share given the statistics: Dirichlet
+    share_concentration = 0.5 + sum_counts
+    # evidence (Lemma 6.4)
+    log_evidence = (-0.5723649429247004) * size_word + special.gammaln(0.5 * size_word) + sum_length - sum_counts_2 + np.sum(special.gammaln(share_concentration)) - special.gammaln(np.sum(share_concentration))
+    return {
+        "share_concentration": share_concentration,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"text": len(table)}
+    data["length"] = np.array([float(r["length"]) for r in table])
+    columns = [c for c in table[0] if c.startswith("counts[")]
+    data["counts"] = np.array([[float(r[c]) for c in columns] for r in table])
+    size["word"] = len(columns)
+    size["word"] = 3
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

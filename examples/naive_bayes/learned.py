@@ -1,0 +1,115 @@
+"""naive_bayes: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    label = data["label"]
+    first = data["first"]
+    second = data["second"]
+    size_kind = size["kind"]
+    size_low = size["low"]
+    size_mid = size["mid"]
+    # share given the statistics: Dirichlet
+    count_label = grouped((label,), (size_kind,))
+    # table1 given the statistics: Dirichlet
+    count_first_label = grouped((first, label,), (size_low, size_kind,))
+    count_first_label = np.transpose(count_first_label, (1, 0))
+    # table2 given the statistics: Dirichlet
+    count_label_second = grouped((label, second,), (size_kind, size_mid,))
+    return {"count_label": count_label, "count_first_label": count_first_label, "count_label_second": count_label_second}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "count_label": left["count_label"] + right["count_label"],
+        "count_first_label": left["count_first_label"] + right["count_first_label"],
+        "count_label_second": left["count_label_second"] + right["count_label_second"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_kind = size["kind"]
+    size_low = size["low"]
+    size_mid = size["mid"]
+    count_label = found["count_label"]
+    count_first_label = found["count_first_label"]
+    count_label_second = found["count_label_second"]
+    # share given the statistics: Dirichlet
+    share_concentration = count_label + 1
+    # table1 given the statistics: Dirichlet
+    table1_concentration = count_first_label + 1
+    # table2 given the statistics: Dirichlet
+    table2_concentration = count_label_second + 1
+    # evidence of the piece with share (Lemma 6.4)
+    log_evidence_share = special.gammaln(size_kind) + np.sum(special.gammaln(share_concentration)) - special.gammaln(np.sum(share_concentration))
+    # evidence of the piece with table1 (Lemma 6.4)
+    log_evidence_table1 = size_kind * special.gammaln(size_low) + np.sum(np.sum(special.gammaln(table1_concentration), axis=-1) - special.gammaln(np.sum(table1_concentration, axis=-1)))
+    # evidence of the piece with table2 (Lemma 6.4)
+    log_evidence_table2 = size_kind * special.gammaln(size_mid) + np.sum(np.sum(special.gammaln(table2_concentration), axis=-1) - special.gammaln(np.sum(table2_concentration, axis=-1)))
+    # evidence is the product over pieces (Corollary 6.1.2)
+    log_evidence = log_evidence_share + log_evidence_table1 + log_evidence_table2
+    return {
+        "share_concentration": share_concentration,
+        "table1_concentration": table1_concentration,
+        "table2_concentration": table2_concentration,
+        "log_evidence_share": log_evidence_share,
+        "log_evidence_table1": log_evidence_table1,
+        "log_evidence_table2": log_evidence_table2,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"case_2": len(table)}
+    levels = sorted({r["label"] for r in table})
+    data["label"] = np.array([levels.index(r["label"]) for r in table])
+    size.setdefault("kind", len(levels))
+    levels = sorted({r["first"] for r in table})
+    data["first"] = np.array([levels.index(r["first"]) for r in table])
+    size.setdefault("low", len(levels))
+    levels = sorted({r["second"] for r in table})
+    data["second"] = np.array([levels.index(r["second"]) for r in table])
+    size.setdefault("mid", len(levels))
+    size["kind"] = 2
+    size["low"] = 2
+    size["mid"] = 3
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

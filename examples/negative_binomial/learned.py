@@ -1,0 +1,70 @@
+"""negative_binomial: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    failures = data["failures"]
+    # p given the statistics: Beta
+    sum_failures = np.sum(failures)
+    # evidence
+    sum_failures_2 = np.sum(special.gammaln(failures + 3))
+    # evidence
+    sum_failures_3 = np.sum(special.gammaln(failures + 1))
+    return {"sum_failures": sum_failures, "sum_failures_2": sum_failures_2, "sum_failures_3": sum_failures_3}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_failures": left["sum_failures"] + right["sum_failures"],
+        "sum_failures_2": left["sum_failures_2"] + right["sum_failures_2"],
+        "sum_failures_3": left["sum_failures_3"] + right["sum_failures_3"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_trial = size["trial"]
+    sum_failures = found["sum_failures"]
+    sum_failures_2 = found["sum_failures_2"]
+    sum_failures_3 = found["sum_failures_3"]
+    # p given the statistics: Beta
+    p_a = 3 * size_trial + 1
+    # p given the statistics: Beta
+    p_b = sum_failures + 1
+    # evidence (Lemma 6.4)
+    log_evidence = sum_failures_2 - sum_failures_3 + (-0.693147180559945) * size_trial + special.gammaln(p_a) + special.gammaln(p_b) - special.gammaln(p_a + p_b)
+    return {
+        "p_a": p_a,
+        "p_b": p_b,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"trial": len(table)}
+    data["failures"] = np.array([float(r["failures"]) for r in table])
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

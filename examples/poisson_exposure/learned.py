@@ -1,0 +1,95 @@
+"""poisson_exposure: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    where = data["where"]
+    length = data["length"]
+    accidents = data["accidents"]
+    size_region = size["region"]
+    # rate given the statistics: Gamma
+    sum_where_accidents = grouped((where,), (size_region,), accidents)
+    # rate given the statistics: Gamma
+    sum_where_length = grouped((where,), (size_region,), length)
+    # evidence
+    sum_where_accidents_length = grouped((where,), (size_region,), accidents * np.log(length))
+    # evidence
+    sum_accidents = np.sum(special.gammaln(accidents + 1))
+    return {"sum_where_accidents": sum_where_accidents, "sum_where_length": sum_where_length, "sum_where_accidents_length": sum_where_accidents_length, "sum_accidents": sum_accidents}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_where_accidents": left["sum_where_accidents"] + right["sum_where_accidents"],
+        "sum_where_length": left["sum_where_length"] + right["sum_where_length"],
+        "sum_where_accidents_length": left["sum_where_accidents_length"] + right["sum_where_accidents_length"],
+        "sum_accidents": left["sum_accidents"] + right["sum_accidents"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    sum_where_accidents = found["sum_where_accidents"]
+    sum_where_length = found["sum_where_length"]
+    sum_where_accidents_length = found["sum_where_accidents_length"]
+    sum_accidents = found["sum_accidents"]
+    # rate given the statistics: Gamma
+    rate_shape = 2 + sum_where_accidents
+    # rate given the statistics: Gamma
+    rate_rate = 1 + sum_where_length
+    # evidence (Lemma 6.4)
+    log_evidence = np.sum(sum_where_accidents_length) - sum_accidents + np.sum(special.gammaln(rate_shape) - rate_shape * np.log(rate_rate))
+    return {
+        "rate_shape": rate_shape,
+        "rate_rate": rate_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"road": len(table)}
+    levels = sorted({r["where"] for r in table})
+    data["where"] = np.array([levels.index(r["where"]) for r in table])
+    size.setdefault("region", len(levels))
+    data["length"] = np.array([float(r["length"]) for r in table])
+    data["accidents"] = np.array([float(r["accidents"]) for r in table])
+    size["region"] = 3
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -1,0 +1,163 @@
+"""random_walk: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+
+
+WIDEST = 200
+
+
+def placed(rows, slots, positions, width, outputs):
+    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
+    design = np.zeros((*rows.shape[:-1], width + outputs))
+    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    for (start, stop), position in zip(slots, positions, strict=True):
+        chosen = np.asarray(position)[..., :, None] == np.arange(width)
+        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+    return design
+
+
+def stacked(designs, batch):
+    """All rows of one batch under each other."""
+    flat = [design.reshape(*design.shape[:batch], -1, design.shape[-1]) for design in designs]
+    return np.concatenate(flat, axis=-2)
+
+
+def triangularised(design, eliminated, outputs):
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    width = design.shape[-1]
+    if design.shape[-2] < width:
+        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
+        design = np.concatenate([design, padding], axis=-2)
+    upper = reflected(design) if width <= WIDEST else np.linalg.qr(design, mode="r")
+    size = np.sqrt((design**2).sum(axis=-2))[..., :eliminated]
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)[..., :eliminated]
+    lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+    if lost.any():
+        missing = int(lost.sum(axis=-1).max())
+        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed")
+    signs = np.where(pivots < 0, -1.0, 1.0)
+    root = upper[..., :eliminated, :eliminated] * signs[..., None]
+    right = upper[..., :eliminated, eliminated:] * signs[..., None]
+    left = upper[..., eliminated:, eliminated:]
+    outer = width - eliminated - outputs
+    return {
+        "root": root,
+        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
+        "cross": right[..., :outer],
+        "right": right[..., outer:],
+        "left": left[..., :outer],
+        "rest": left[..., outer:],
+    }
+
+
+def reflected(design):
+    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
+
+    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
+    touched by its reflection: what a residual has of digits does not spill over into coefficients.
+    """
+    upper = np.array(design, dtype=float)
+    rows = np.arange(upper.shape[-2])
+    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
+    order = []
+    for j in range(min(upper.shape[-2:])):
+        mirror = np.where(free, upper[..., j], 0.0)
+        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
+        at_pivot = rows == chosen
+        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
+        size = np.abs(pivot)
+        mirror /= np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
+        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
+        square = (mirror * mirror).sum(axis=-1, keepdims=True)
+        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
+        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
+        free &= ~at_pivot
+        order.append(chosen)
+    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    first_of_time = data["first_of_time"]
+    # evidence
+    sum_first_of_time = np.sum(first_of_time)
+    # evidence
+    sum_first_of_time_2 = np.sum(-0.22579135264472738 + 0.22579135264472738 * first_of_time)
+    return {"sum_first_of_time": sum_first_of_time, "sum_first_of_time_2": sum_first_of_time_2}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_first_of_time": left["sum_first_of_time"] + right["sum_first_of_time"],
+        "sum_first_of_time_2": left["sum_first_of_time_2"] + right["sum_first_of_time_2"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    first_of_time = data["first_of_time"]
+    seen = data["seen"]
+    size_time = size["time"]
+    sum_first_of_time = found["sum_first_of_time"]
+    sum_first_of_time_2 = found["sum_first_of_time_2"]
+    # level given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, size_time])
+    # rows of level
+    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1))], axis=-1)
+    block1_rows_0 = block1_rows_0 * np.sqrt(4 * first_of_time)[..., None]
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))], block1_columns[-1], 1)
+    # rows of level
+    block1_rows_1 = np.concatenate([np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(np.broadcast_to(-1, (size_time,)), (size_time, 1)), np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1))], axis=-1)
+    block1_rows_1 = block1_rows_1 * np.sqrt(4 + (-4) * first_of_time)[..., None]
+    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = placed(block1_rows_1, [(0, 1), (1, 2)], [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1)), block1_columns[0] + np.reshape(np.maximum(np.arange(size_time) - 1, 0), (size_time, 1))], block1_columns[-1], 1)
+    # rows of seen
+    block1_rows_2 = np.concatenate([np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(seen, (size_time, 1))], axis=-1)
+    block1_rows_2 = block1_rows_2[..., None, :]
+    block1_rows_2 = placed(block1_rows_2, [(0, 1)], [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
+    block1 = triangularised(block1, block1_columns[1], 1)
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    # evidence (Lemma 6.4)
+    log_evidence = (-0.22579135264472738) * sum_first_of_time + sum_first_of_time_2 - block1_log_root + (-0.5) * block1_residual
+    return {
+        "block1_root": block1_root,
+        "block1_log_root": block1_log_root,
+        "block1_right": block1_right,
+        "block1_residual": block1_residual,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"time": len(table)}
+    data["first_of_time"] = np.array([float(r["first"]) for r in table])
+    data["seen"] = np.array([float(r["seen"]) for r in table])
+    size["first_of_time_levels"] = 2
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

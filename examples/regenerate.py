@@ -1,0 +1,51 @@
+"""Rewrite the golden files of the gallery: steps, program and emitted source of every example.
+
+    python examples/regenerate.py            all of them
+    python examples/regenerate.py coin dice  some of them
+
+A change of these files is a change of what users see: read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def gallery() -> list[Path]:
+    """The folders of all examples, in the order of the alphabet."""
+    return sorted(path.parent for path in HERE.glob("*/model.py"))
+
+
+def plan_of(folder: Path) -> Any:
+    """The plan of an example, derived from its `m` and `known`."""
+    space = runpy.run_path(str(folder / "model.py"))
+    return space["m"].derive(known=space["known"], by="exact")
+
+
+def goldens(folder: Path) -> dict[str, str]:
+    """The text of every golden file of an example."""
+    plan = plan_of(folder)
+    return {
+        "steps.txt": plan.explain().rstrip() + "\n",
+        "program.txt": str(plan.program).rstrip() + "\n",
+        "learned.py": plan.source("numpy").rstrip() + "\n",
+    }
+
+
+def main(names: list[str]) -> None:
+    """Write them."""
+    for folder in gallery():
+        if names and folder.name not in names:
+            continue
+        for name, text in goldens(folder).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        print(folder.name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

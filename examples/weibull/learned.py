@@ -1,0 +1,66 @@
+"""weibull: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    cycles = data["cycles"]
+    # rate given the statistics: Gamma
+    sum_cycles = np.sum(cycles ** 1.7)
+    # evidence
+    sum_cycles_2 = np.sum(np.log(cycles))
+    return {"sum_cycles": sum_cycles, "sum_cycles_2": sum_cycles_2}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_cycles": left["sum_cycles"] + right["sum_cycles"],
+        "sum_cycles_2": left["sum_cycles_2"] + right["sum_cycles_2"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_part = size["part"]
+    sum_cycles = found["sum_cycles"]
+    sum_cycles_2 = found["sum_cycles_2"]
+    # rate given the statistics: Gamma
+    rate_shape = 2 + size_part
+    # rate given the statistics: Gamma
+    rate_rate = 1 + sum_cycles
+    # evidence (Lemma 6.4)
+    log_evidence = 0.7 * sum_cycles_2 + 0.5306282510621704 * size_part + special.gammaln(rate_shape) - rate_shape * np.log(rate_rate)
+    return {
+        "rate_shape": rate_shape,
+        "rate_rate": rate_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"part": len(table)}
+    data["cycles"] = np.array([float(r["cycles"]) for r in table])
+    return data, size
+
+
+if __name__ == "__main__":
+    for name, value in learn(*read(sys.argv[1])).items():
+        print(f"{name} = {np.asarray(value).tolist()}")

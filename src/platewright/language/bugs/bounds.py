@@ -1,0 +1,108 @@
+"""Truncation and censoring: `T(l, u)` divides by the probability of the interval, `C(l, u)` and `I(l, u)` do not.
+
+    x ~ dnorm(m, t) T(l, u)      log p(x) + log [l <= x <= u] - log(F(u) - F(l))
+    x ~ dnorm(m, t) C(l, u)      log p(x) + log [l <= x <= u]        (x unknown in the interval: its integral is the
+                                                                      probability of the interval)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from platewright.algebra import build
+from platewright.algebra.expression import Constant, Expression
+from platewright.language.bugs.expressions import scalar
+from platewright.language.bugs.frame import Frame
+from platewright.language.bugs.syntax import Bounds, Density
+from platewright.language.constructors import Flat, HalfNormal
+from platewright.language.distribution import Distribution
+
+Cumulative = Callable[..., Expression]
+
+
+def _normal(x: Expression, mean: Expression, precision: Expression) -> Expression:
+    return build.call("normal_cdf", (x - mean) * build.power(precision, 0.5))
+
+
+def _laplace(x: Expression, mean: Expression, rate: Expression) -> Expression:
+    below = 0.5 * build.exp(rate * (x - mean))
+    return build.where(build.call("less", x, mean), below, 1 - 0.5 * build.exp(-rate * (x - mean)))
+
+
+CUMULATIVE: dict[str, Cumulative] = {
+    "dnorm": _normal,
+    "dlnorm": lambda x, mean, precision: _normal(build.log(x), mean, precision),
+    "dexp": lambda x, rate: 1 - build.exp(-rate * x),
+    "dweib": lambda x, shape, rate: 1 - build.exp(-rate * build.power(x, shape)),
+    "dlogis": lambda x, mean, rate: build.call("logistic", rate * (x - mean)),
+    "dunif": lambda x, lower, upper: (x - lower) / (upper - lower),
+    "dpar": lambda x, shape, scale: 1 - build.power(scale / x, shape),
+    "ddexp": _laplace,
+}
+"""P(X <= x) where our algebra has it."""
+
+POSITIVE = {"dlnorm", "dexp", "dweib", "dpar", "dgamma", "dchisqr", "dbeta"}
+
+
+def absorbed(name: str, density: Density, frame: Frame, base: Distribution) -> Distribution | None:
+    """A family that holds the bounds itself: flat on an interval, and the half of a normal about 0."""
+    bounds = density.bounds
+    assert bounds is not None
+    ends = _ends(bounds, frame)
+    if name == "dflat":
+        given = {word: end for word, end in zip(("lower", "upper"), ends) if end is not None}
+        return Flat(plates=base.plates, **given)
+    mean = base.given.get("mean")
+    at_zero = mean == Constant(0.0) and ends == (Constant(0.0), None)
+    if name == "dnorm" and bounds.kind == "T" and at_zero:
+        return HalfNormal(precision=base.given["precision"], plates=base.plates)
+    return None
+
+
+def factor(name: str, density: Density, frame: Frame, x: Expression) -> Expression:
+    """The log factor that the bounds add to the density of x."""
+    bounds = density.bounds
+    assert bounds is not None
+    lower, upper = _ends(bounds, frame)
+    parts: list[Expression] = []
+    if lower is not None:
+        parts.append(build.at_most(lower, x))
+    if upper is not None:
+        parts.append(build.at_most(x, upper))
+    if bounds.kind == "T" and (lower is not None or upper is not None):
+        parts.append(-_log_probability(name, density, frame, lower, upper))
+    return build.add(*parts)
+
+
+def _ends(bounds: Bounds, frame: Frame) -> tuple[Expression | None, Expression | None]:
+    lower = None if bounds.lower is None else scalar(bounds.lower, frame)
+    upper = None if bounds.upper is None else scalar(bounds.upper, frame)
+    return lower, upper
+
+
+def _log_probability(
+    name: str, density: Density, frame: Frame, lower: Expression | None, upper: Expression | None
+) -> Expression:
+    """log(F(upper) - F(lower)), in the tail that does not cancel where only one end is given."""
+    if lower == Constant(0.0) and upper is None and name in POSITIVE:
+        return Constant(0.0)
+    if name not in CUMULATIVE:
+        assert density.bounds is not None
+        raise frame.complain(
+            density.bounds.place,
+            f"`T(,)` on `{density.name}` is declined: its cumulative distribution is not in our algebra",
+            expected="one of: " + ", ".join(sorted(CUMULATIVE)),
+        )
+    arguments = [scalar(argument, frame) for argument in density.arguments]
+    if name == "dnorm" and (lower is None) != (upper is None):
+        mean, precision = arguments
+        distance = (upper - mean) if upper is not None else (mean - lower)  # type: ignore[operator]
+        return build.call("log_normal_cdf", distance * build.power(precision, 0.5))
+    cumulative = CUMULATIVE[name]
+    high = Constant(1.0) if upper is None else cumulative(upper, *arguments)
+    low = Constant(0.0) if lower is None else cumulative(lower, *arguments)
+    return build.log(high - low)
+
+
+__all__ = ["CUMULATIVE", "absorbed", "factor", "replace"]

@@ -1,0 +1,175 @@
+"""The distributions of both dialects, and how each is called here: precision stays precision, `dbin(p, n)` turns round.
+
+Those that are not on the shelf of families are a flat variable with a log factor; a few are conditions on known values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from platewright.algebra import build
+from platewright.algebra.expression import AtMost, Expression, Index
+from platewright.language.bugs.complaint import nearest
+from platewright.language.bugs.expressions import scalar, translate
+from platewright.language.bugs.frame import Frame
+from platewright.language.bugs.syntax import Density
+from platewright.language.bugs.value import Value
+from platewright.language.constructors import FAMILY_BY_NAME
+from platewright.language.distribution import Constructor, Distribution
+from platewright.language.plate import Plate
+
+
+@dataclass(frozen=True)
+class Form:
+    """A family and the words for its arguments in the order of BUGS; `ranks` counts the axes of each."""
+
+    family: str
+    words: tuple[str, ...]
+    ranks: tuple[int, ...] = ()
+
+    def rank(self, position: int) -> int:
+        """How many axes an argument has."""
+        return self.ranks[position] if self.ranks else 0
+
+
+FORMS: dict[str, Form] = {
+    "dbern": Form("Bernoulli", ("p",)),
+    "dbeta": Form("Beta", ("a", "b")),
+    "dbin": Form("Binomial", ("p", "count")),
+    "dcat": Form("Categorical", ("probabilities",), (1,)),
+    "dchisqr": Form("ChiSquare", ("degrees",)),
+    "ddexp": Form("Laplace", ("mean", "rate")),
+    "ddirich": Form("Dirichlet", ("concentration",), (1,)),
+    "dexp": Form("Exponential", ("rate",)),
+    "dflat": Form("Flat", ()),
+    "dgamma": Form("Gamma", ("shape", "rate")),
+    "dgeom0": Form("Geometric", ("p",)),
+    "dlnorm": Form("LogNormal", ("mean", "precision")),
+    "dmnorm": Form("MultivariateNormal", ("mean", "precision"), (1, 2)),
+    "dmnorm.vcov": Form("MultivariateNormal", ("mean", "covariance"), (1, 2)),
+    "dmulti": Form("Multinomial", ("probabilities", "count"), (1, 0)),
+    "dnegbin": Form("NegativeBinomial", ("p", "successes")),
+    "dnorm": Form("Normal", ("mean", "precision")),
+    "dpar": Form("Pareto", ("shape", "scale")),
+    "dpois": Form("Poisson", ("rate",)),
+    "dt": Form("StudentT", ("mean", "precision", "degrees")),
+    "dunif": Form("Uniform", ("lower", "upper")),
+    "dweib": Form("Weibull", ("shape", "rate")),
+    "dwish": Form("Wishart", ("inverse_scale", "degrees"), (2, 0)),
+}
+SPELLED = {
+    "dbinom": "dbin",
+    "dchisq": "dchisqr",
+    "ddirch": "ddirich",
+    "dlnormal": "dlnorm",
+    "dmultinom": "dmulti",
+    "dnbinom": "dnegbin",
+    "dweibull": "dweib",
+    "dgen.gamma": "dggamma",
+}
+
+
+def _logistic(x: Expression, mean: Expression, rate: Expression) -> Expression:
+    z = rate * (x - mean)
+    return build.log(rate) + build.call("log_logistic", z) + build.call("log_logistic", -z)
+
+
+def _generalised_gamma(x: Expression, shape: Expression, rate: Expression, power: Expression) -> Expression:
+    scaled = build.log(rate) + build.log(x)
+    front = build.log(power) - build.lgamma(shape) + power * shape * scaled - build.log(x)
+    return front - build.exp(power * scaled)
+
+
+DENSITIES: dict[str, tuple[int, bool, Callable[..., Expression]]] = {
+    "dlogis": (2, False, _logistic),
+    "dggamma": (3, True, _generalised_gamma),
+    "dloglik": (1, False, lambda x, phi: phi),
+}
+"""Log densities outside the shelf: number of arguments, whether the value is positive, and the expression."""
+
+CONDITIONS = {"dinterval", "dsum"}
+KNOWN = {*FORMS, *SPELLED, *DENSITIES, *CONDITIONS}
+
+
+def canonical(name: str) -> str:
+    """A distribution's name in its first spelling."""
+    return SPELLED.get(name, name)
+
+
+def check_density(density: Density, frame: Frame) -> str:
+    """The name in its first spelling, if it is one we know."""
+    name = canonical(density.name)
+    if name not in KNOWN:
+        raise frame.complain(
+            density.place,
+            f"the distribution `{density.name}` is not known here",
+            expected="a distribution of BUGS or JAGS that Platewright has",
+            hint=nearest(density.name, KNOWN),
+        )
+    wanted = len(FORMS[name].words) if name in FORMS else DENSITIES[name][0] if name in DENSITIES else 2
+    given = len(density.arguments)
+    if given != wanted and not (name == "dsum" and given >= 1) and not (name == "dt" and given == 2):
+        shown = ", ".join(FORMS[name].words) if name in FORMS else str(wanted)
+        raise frame.complain(density.place, f"`{density.name}` has {given} arguments", f"{density.name}({shown})")
+    return name
+
+
+def distribution(
+    name: str, density: Density, frame: Frame, plates: tuple[Plate, ...], events: tuple[Plate, ...]
+) -> Distribution:
+    """The distribution as the language has it, its parameters in place."""
+    form = FORMS[name]
+    values = [translate(argument, frame) for argument in density.arguments]
+    over = events[0] if events else _category_plate(frame, form, values, plates)
+    given: dict[str, object] = {}
+    for position, (word, value) in enumerate(zip(form.words, values)):
+        if len(value.axes) != form.rank(position):
+            raise frame.complain(
+                density.arguments[position].place,
+                f"`{density.name}` needs {_shape_word(form.rank(position))} here, found {_shape_word(len(value.axes))}",
+            )
+        if value.axes:
+            assert over is not None
+            size = getattr(over, "size", None)
+            if size is not None and value.axes[0].size != size:
+                raise frame.complain(
+                    density.arguments[position].place, f"{value.axes[0].size} elements, the value has {size}"
+                )
+            inside = Value(value.filled(), value.axes)
+            given[word] = inside.at(over.index, Index(over.name + "'", over.name))
+        else:
+            given[word] = value.body
+    if over is not None:
+        return Constructor(FAMILY_BY_NAME[form.family])(plates=plates, over=over, **given)
+    return Constructor(FAMILY_BY_NAME[form.family])(plates=plates, **given)
+
+
+def _category_plate(frame: Frame, form: Form, values: list[Value], plates: tuple[Plate, ...]) -> Plate | None:
+    """The categories of dcat: the set that its probabilities range over."""
+    if form.family != "Categorical" or not values or not values[0].axes:
+        return None
+    plate = frame.draft.model.plates[values[0].axes[0].index.plate]
+    if plate not in plates:
+        return plate
+    token = next(root for (root, _), known in frame.draft.plates.items() if known == plate)
+    return frame.draft.plate(token, 1)
+
+
+def _shape_word(rank: int) -> str:
+    return ("a number", "a vector", "a matrix", "an array")[min(rank, 3)]
+
+
+def condition(name: str, density: Density, frame: Frame, known: Expression) -> Expression:
+    """The log factor that a known value of `dinterval` or `dsum` adds: zero where it holds, else minus infinity."""
+    if name == "dsum":
+        parts = [scalar(argument, frame) for argument in density.arguments]
+        return AtMost(build.expression(1.0), build.equal(known, build.add(*parts)))
+    value = scalar(density.arguments[0], frame)
+    cuts = translate(density.arguments[1], frame)
+    # x falls in interval k when it is above exactly the first k cuts.
+    number = cuts.axes[0].index if cuts.axes else build.expression(0.0)
+    above = build.call("less", cuts.body, value)
+    wanted = build.call("less", number, known)
+    holds = AtMost(build.expression(1.0), build.equal(above, wanted))
+    return build.totals(holds, [axis.index for axis in cuts.axes])

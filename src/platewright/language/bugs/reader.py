@@ -1,0 +1,136 @@
+"""`read_bugs`: a BUGS text and, if there are any, its data become a model that can be learned like any other.
+
+    read = read_bugs("rats.bug", "rats-data.txt")
+    fit = read.model.learn(read.data())
+    print(read.report)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from platewright.errors import BugsError
+from platewright.language.bugs.data import read_data
+from platewright.language.bugs.draft import Draft
+from platewright.language.bugs.folding import fold
+from platewright.language.bugs.parse import parse
+from platewright.language.bugs.report import Report
+from platewright.language.bugs.syntax import Text
+from platewright.language.bugs.translate import translate_text
+from platewright.language.model import Model
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class BugsModel:
+    """A model read from BUGS text, and the way its arrays and ours correspond."""
+
+    model: Model
+    report: Report
+    text: Text
+    draft: Draft
+    given: Mapping[str, Array] | None = None
+
+    def data(self, more: object = None) -> dict[str, Array]:
+        """BUGS data as the model wants them: what is in the data is known; NaN marks missing cells."""
+        arrays = self._arrays(more)
+        found: dict[str, Array] = {}
+        for label, source in self.draft.sources.items():
+            variable = self.model.variables.get(label)
+            if variable is None or source.array not in arrays:
+                continue
+            values = self._gather(label, arrays[source.array])
+            if variable.kind == "input":
+                found[label] = np.nan_to_num(values, nan=0.0)
+            elif np.isfinite(values).any():
+                found[label] = values
+        for column, codes in self.draft.columns.items():
+            outer, inner = column.split("@")
+            found[f"{outer}[{inner}]"] = codes
+        return found
+
+    def initial(self, values: object) -> dict[str, Array]:
+        """Starting values of random variables, by the names of the model; only those given in full."""
+        arrays = read_data(values)  # type: ignore[arg-type]
+        found: dict[str, Array] = {}
+        for label, source in self.draft.sources.items():
+            if source.array in arrays and self.model.variables[label].kind != "input":
+                picked = self._gather(label, arrays[source.array])
+                if np.isfinite(picked).all():
+                    found[label] = picked
+        return found
+
+    def cell(self, name: str) -> tuple[str, tuple[int, ...]]:
+        """Where a BUGS node such as `alpha[2]` lives: a variable of the model, and the position in it."""
+        match = re.fullmatch(r"\s*([A-Za-z][A-Za-z0-9._]*)\s*(?:\[([0-9,\s]*)\])?\s*", name)
+        if match is None:
+            raise BugsError(f"`{name}` is no node", expected="a name such as alpha or alpha[2,1]")
+        array, inside = match.group(1), match.group(2)
+        at = tuple(int(part) - 1 for part in inside.split(",")) if inside else ()
+        block = self.draft.blocks.get(array)
+        if block is None or len(at) != len(block.shape) or any(not 0 <= k < n for k, n in zip(at, block.shape)):
+            raise BugsError(f"there is no node `{name}` in the model")
+        owner = int(block.owner[at])
+        if owner < 0:
+            raise BugsError(f"`{name}` has no definition")
+        from platewright.language.bugs.resolve import positions, variable_axes
+
+        piece = block.pieces[owner]
+        places = positions(piece, block)
+        return self.draft.labels[piece.number], tuple(
+            int(places[key][at]) for key in variable_axes(self.draft, piece)
+        )
+
+    def _arrays(self, more: object) -> dict[str, Array]:
+        known: dict[str, Array] = dict(self.given or {})
+        if more is not None:
+            known.update(read_data(more))  # type: ignore[arg-type]
+        folded = fold(self.text, known)
+        return {**folded.constants, **folded.observed}
+
+    def _gather(self, label: str, values: Array) -> Array:
+        source = self.draft.sources[label]
+        picked = values if source.cells is None or not source.cells else values[source.cells]
+        return np.asarray(picked, dtype=float) - source.shift
+
+
+def read_bugs(source: str | Path, data: object = None, model: Model | None = None) -> BugsModel:
+    """Read a BUGS or JAGS model, as a path or as text, with its data (path, text or mapping; or several in a list).
+
+    Without data the plates stay open; a model whose structure hangs on the data says so.
+    """
+    written, title = _text_of(source)
+    text = parse(written)
+    given: dict[str, Array] | None = None
+    if data is not None:
+        given = {}
+        for part in data if isinstance(data, (list, tuple)) else (data,):
+            given.update(read_data(part))
+    target = Model(title) if model is None else model
+    draft = translate_text(text, given, target)
+    return BugsModel(target, draft.report, text, draft, given)
+
+
+def _text_of(source: str | Path) -> tuple[str, str]:
+    if isinstance(source, str) and ("{" in source or "\n" in source or not source.strip()):
+        return source, "bugs"
+    path = Path(source)
+    try:
+        return path.read_text(encoding="utf-8"), path.stem.split(".")[0] or "bugs"
+    except (OSError, UnicodeDecodeError, ValueError) as trouble:
+        raise BugsError(f"cannot read {str(source)[:200]}: {trouble}", expected="a path, or BUGS text") from None
+
+
+def known_names(read: BugsModel) -> list[str]:
+    """The BUGS names of the text, for messages and completion."""
+    return sorted({*read.draft.blocks, *read.draft.folded.constants})
+
+
+__all__ = ["Any", "BugsModel", "known_names", "read_bugs"]

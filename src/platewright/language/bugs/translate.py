@@ -1,0 +1,197 @@
+"""From the tree of a BUGS text to a model: fold constants, cut into pieces, find plates, write the pieces down.
+
+    Text -> Folded -> pieces in order -> plates -> variables and potentials
+
+A loop is unrolled only where pieces lean on each other in a circle; the report says which and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from platewright.language.bugs.arrays import Block, Piece, assemble, find_shapes
+from platewright.language.bugs.complaint import complain
+from platewright.language.bugs.cycles import Order, loops_to_unroll, order_pieces, owners_hit, values_of
+from platewright.language.bugs.draft import Draft
+from platewright.language.bugs.folding import Folded, fold
+from platewright.language.bugs.plating import Plating
+from platewright.language.bugs.relations import Head, Relation, lay_out, unroll
+from platewright.language.bugs.report import Report
+from platewright.language.bugs.standing_in import stand_in
+from platewright.language.bugs.syntax import Draw, Element, Number, Range, Text, elements
+from platewright.language.bugs.writing import declare_circle, write_piece
+from platewright.language.model import Model
+
+Array = np.ndarray
+MOST_PIECES = 20_000
+
+
+def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -> Draft:
+    """Fill the model with what the text says; the draft remembers what went where."""
+    report = Report()
+    known, assumed = (dict(data), frozenset()) if data is not None else stand_in(text)
+    folded = fold(text, known, assumed)
+    report.computed = [name for name in folded.computed if data is not None or name not in assumed]
+    relations = merge_alike(folded, text)
+    relations, blocks, shapes, order = _cut(relations, folded, text, report)
+    constants = {name for name in shapes if name not in blocks}
+    plating = Plating(shapes, folded.scope, constants)
+    union = plating.read([piece for block in blocks.values() for piece in block.pieces])
+    draft = Draft(text.source, folded, shapes, blocks, union, plating.levels, model, report)
+    _name(draft)
+    needed = _needed(blocks, order.pieces, draft)
+    in_circle = {piece.number for circle in order.circles for piece in circle}
+    for circle in order.circles:
+        declare_circle(draft, circle)
+    for piece in order.pieces:
+        write_piece(draft, piece, piece.number in needed, piece.number in in_circle)
+    _describe(draft)
+    return draft
+
+
+def merge_alike(folded: Folded, text: Text) -> list[Relation]:
+    """`theta[1] ~ D; theta[2] ~ D` with one and the same D for all cells becomes a loop."""
+    by_name: dict[str, list[Relation]] = {}
+    for relation in folded.relations:
+        by_name.setdefault(relation.name, []).append(relation)
+    merged: dict[str, Relation] = {}
+    for name, found in by_name.items():
+        if len(found) > 1 and (loop := _merged(found, folded, text)) is not None:
+            merged[name] = loop
+    result: list[Relation] = []
+    for relation in folded.relations:
+        if relation.name not in merged:
+            result.append(relation)
+        elif relation is by_name[relation.name][0]:
+            result.append(merged[relation.name])
+    return result
+
+
+def _merged(found: list[Relation], folded: Folded, text: Text) -> Relation | None:
+    first = found[0].statement
+    if not all(isinstance(relation.statement, Draw) for relation in found) or not isinstance(first, Draw):
+        return None
+    variables = {head.variable for relation in found for head in relation.loops}
+    inside = {e.name for argument in found[0].expressions() for e in elements(argument)}
+    if any(relation.statement.density != first.density for relation in found) or inside & variables:  # type: ignore[union-attr]
+        return None
+    if first.target.indices is None or found[0].name in inside:
+        return None
+    grids = [lay_out(relation, folded.scope, text.source) for relation in found]
+    shapes = find_shapes(found, grids, folded.scope, _given(folded), text.source)
+    blocks = assemble(found, grids, shapes, folded.scope, text.source)
+    block = blocks.get(found[0].name)
+    if block is None or (block.owner < 0).any() or any(piece.events for piece in block.pieces):
+        return None
+    names = [f"{found[0].name}.{d + 1}" for d in range(len(block.shape))]
+    heads = tuple(
+        Head(name, Range(Number(1.0), Number(float(size))), first.place) for name, size in zip(names, block.shape)
+    )
+    target = replace(first.target, indices=tuple(Element(name) for name in names))
+    return Relation(replace(first, target=target), heads)
+
+
+def _given(folded: Folded) -> dict[str, tuple[int, ...]]:
+    shapes = {name: values.shape for name, values in {**folded.constants, **folded.observed}.items()}
+    return {**folded.declared, **shapes}
+
+
+def _cut(
+    relations: Sequence[Relation], folded: Folded, text: Text, report: Report
+) -> tuple[list[Relation], dict[str, Block], dict[str, tuple[int, ...]], Order]:
+    """Pieces in order; loops in circles are unrolled until the circles are gone or only single cells are left."""
+    now = list(relations)
+    scope = folded.scope
+    while True:
+        grids = [lay_out(relation, scope, text.source) for relation in now]
+        shapes = find_shapes(now, grids, scope, _given(folded), text.source)
+        blocks = assemble(now, grids, shapes, scope, text.source)
+        order = order_pieces(blocks, scope)
+        chosen: dict[int, str] = {}
+        for circle in order.circles:
+            for piece, variable in loops_to_unroll(circle, scope):
+                chosen.setdefault(piece.number, variable)
+        if not chosen:
+            return now, blocks, shapes, order
+        if folded.assumed:
+            piece = next(p for circle in order.circles for p in circle)
+            raise complain(
+                text.source, piece.relation.place, f"`{piece.name}` refers to itself, so its loop is unrolled",
+                "the data, for its length",
+            )  # fmt: skip
+        pieces = {piece.number: piece for circle in order.circles for piece in circle}
+        longer: list[Relation] = []
+        for number, relation in enumerate(now):
+            if number not in chosen:
+                longer.append(relation)
+                continue
+            variable = chosen[number]
+            values = values_of(pieces[number], variable)
+            line = f"`{relation.name}` over {variable} (line {relation.place.line}): its cells depend on one another"
+            if line not in report.unrolled:
+                report.unrolled.append(line)
+            longer += unroll(relation, variable, values)
+        if len(longer) > MOST_PIECES:
+            raise complain(
+                text.source, text_place(pieces), f"unrolling gives {len(longer):,} nodes", f"at most {MOST_PIECES:,}"
+            )
+        now = longer
+
+
+def text_place(pieces: Mapping[int, Piece]) -> tuple[int, int]:
+    """Where the first of some pieces was written."""
+    place = pieces[min(pieces)].relation.place
+    return place.line, place.column
+
+
+def _name(draft: Draft) -> None:
+    """Names for pieces: the array's own when it is one piece, else by cell or by number."""
+    for name, block in draft.blocks.items():
+        if len(block.pieces) == 1:
+            draft.labels[block.pieces[0].number] = draft.identifier(name)
+            continue
+        for number, piece in enumerate(block.pieces):
+            cells = piece.cells()
+            single = not piece.events and (not cells or cells[0].size == 1)
+            wish = "_".join(str(int(at.flat[0]) + 1) for at in cells) if single else f"part{number + 1}"
+            draft.labels[piece.number] = draft.fresh(f"{name}_{wish}")
+        draft.report.pieces[name] = tuple(draft.labels[piece.number] for piece in block.pieces)
+
+
+def _needed(blocks: Mapping[str, Block], pieces: Sequence[Piece], draft: Draft) -> set[int]:
+    """Random pieces and all their ancestors; what is left is derived and may be dropped."""
+    by_number = {piece.number: piece for piece in pieces}
+    waiting = [piece.number for piece in pieces if piece.relation.is_random]
+    found: set[int] = set(waiting)
+    while waiting:
+        piece = by_number[waiting.pop()]
+        for element in piece.relation.uses():
+            if element.name in blocks:
+                block = blocks[element.name]
+                for number in owners_hit(element, piece, block, draft.scope):
+                    parent = block.pieces[number].number
+                    if parent not in found:
+                        found.add(parent)
+                        waiting.append(parent)
+    return found
+
+
+def _describe(draft: Draft) -> None:
+    """Which loops and dimensions each plate stands for."""
+    for (root, variant), plate in draft.plates.items():
+        if variant:
+            draft.report.plates[plate.name] = f"a second index over {plate.like}"
+            continue
+        members = [token for token in draft.union.parent if draft.union.root(token) == root]
+        shown = [f"{token[1]}[{int(str(token[2])) + 1}]" for token in members if token[0] == "dim"]
+        size = "?" if plate.size is None else str(plate.size)
+        draft.report.plates[plate.name] = f"{size} elements; {', '.join(shown) or 'a part of a dimension'}"
+    for name, values in draft.folded.observed.items():
+        count = int(np.isnan(values).sum())
+        if count and name in draft.blocks and count < values.size:
+            owned = int((np.isnan(values) & (draft.blocks[name].owner >= 0)).sum())
+            if owned:
+                draft.report.missing[name] = owned

@@ -1,0 +1,158 @@
+"""The laws notice planted defects: a law that lets them pass proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from platewright.errors import PlatewrightError
+from platewright.run import chain, gibbs, slicing
+from platewright.run import em as run_em
+from platewright.schemas import em, gibbs as blocks
+from schemas import test_chain_block, test_conditional_ratio, test_em_laws
+from schemas.joint_distribution import compare
+from schemas.mutation import Mutant, planted
+from schemas.test_conditional_ratio import EVERY
+
+CASES = {case.name: case for case in EVERY}
+
+
+def enumerated() -> None:
+    test_chain_block.test_forward_and_backward_give_the_sums_over_all_chains([1, 0, 1, 0, 0], 3, False)
+    test_chain_block.test_the_most_probable_chain_is_the_best_of_all([1, 0, 1, 0, 0], 3, False)
+
+
+def frequencies() -> None:
+    test_chain_block.test_chains_are_drawn_as_often_as_they_should_be([1, 0, 1, 1, 0], 2)
+
+
+def weights(name: str) -> None:
+    test_chain_block.test_the_weights_of_a_model_are_its_joint(CASES[name])
+
+
+def ratio(name: str) -> None:
+    test_conditional_ratio.test_every_conditional_is_the_joint_up_to_a_constant(CASES[name])
+
+
+def joint(name: str) -> None:
+    assert compare(CASES[name], rounds=2).passed
+
+
+def objective(name: str) -> None:
+    test_em_laws.test_the_objective_is_the_sum_over_all_hidden_values(CASES[name])
+
+
+def statistics(name: str) -> None:
+    test_em_laws.test_expected_statistics_are_averages_over_all_hidden_values(CASES[name])
+
+
+def ascent(name: str) -> None:
+    test_em_laws.test_the_objective_never_falls(CASES[name])
+
+
+def stationary(name: str) -> None:
+    test_em_laws.test_the_gradient_vanishes_where_em_stops(CASES[name])
+
+
+Sampler, Runner = gibbs.Sampler, run_em.Runner
+
+
+def mutant(what: str, function: Callable[..., object], old: str, new: str, law: Callable[[], None]) -> Mutant:
+    return Mutant(what, function, old, new, law)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    # the recursions along a chain
+    mutant("forward takes the weights of the step before", chain.forward,
+           "weights.pair[t], axis=0", "weights.pair[t - 1], axis=0", enumerated),
+    mutant("forward transposes the moves", chain.forward,
+           "filtered[t - 1][:, None] + weights.pair[t]", "filtered[t - 1][None, :] + weights.pair[t]", enumerated),
+    mutant("forward forgets the norm of each step", chain.forward, "total += float(norm)", "total = float(norm)",
+           enumerated),
+    mutant("forward runs sequences together", chain.forward, "if weights.first[t]:", "if t == 0:", enumerated),
+    mutant("smoothing forgets the data ahead", chain.smooth,
+           "(weights.single[t + 1] + ahead[t + 1])[None, :]", "ahead[t + 1][None, :]", enumerated),
+    mutant("smoothing runs sequences together", chain.smooth, "and not weights.first[t + 1]", "", enumerated),
+    mutant("pairs are stored a step early", chain.smooth, "pairs[t + 1] =", "pairs[t] =", enumerated),
+    mutant("Viterbi forgets the weight of the step", chain.viterbi, "weights.single[t] + np.max", "np.max", enumerated),
+    mutant("backward sampling is a step off", chain.backward_sample,
+           "weights.pair[t + 1][:, values[t + 1]]", "weights.pair[t][:, values[t + 1]]", frequencies),
+    mutant("backward sampling takes the likeliest", chain.backward_sample, "row + noise[t]", "row", frequencies),
+    mutant("backward sampling is too warm", chain.backward_sample, "row + noise[t]", "row + 2 * noise[t]", frequencies),
+    mutant("the start of a chain counts as a move", chain.chain_weights,
+           "np.where(first[:, None, None] != 0, 0.0, table)", "table", partial(weights, "symbols_several")),
+    mutant("lag and present change places", chain.chain_weights, "(step, before, now)", "(step, now, before)",
+           partial(weights, "symbols")),
+    # the sweep
+    mutant("all blocks move at once", Sampler.sweep,
+           "for number, block in enumerate(self.plan.blocks):",
+           "old = dict(self.values)\n"
+           "    new = {}\n"
+           "    for number, block in [*enumerate(self.plan.blocks), (None, None)]:\n"
+           "        new |= {n: v for n, v in self.values.items() if v is not old[n]}\n"
+           "        self.values = dict(old) if block is not None else new | {n: old[n] for n in old if n not in new}",
+           partial(joint, "known_variance")),
+    mutant("counts are not updated", Sampler._draw_exact,
+           "if ready.moving is not None:",
+           "if ready.moving is not None and id(ready) in self.widths:\n"
+           "        statistics |= self.widths[id(ready)]\n"
+           "    elif ready.moving is not None:\n"
+           "        self.widths[id(ready)] = ready.moving.statistics(\n"
+           "            *arguments(ready.moving_program, ready.moving, everything, self.sizes))\n"
+           "        statistics |= self.widths[id(ready)]\n"
+           "    if False:",
+           partial(joint, "poissons")),
+    mutant("statistics of unknowns count as fixed", gibbs.split_program, "if used & changing", "if used <= changing",
+           partial(joint, "known_variance")),
+    mutant("a draw has the wrong sign", Sampler._draw_exact, "self.values[name] = values[0]",
+           "self.values[name] = -values[0] if name == 'mu' else values[0]", partial(joint, "shared_precision")),
+    # slices
+    mutant("a slice forgets the height", slicing.slice_step, "density(value) - generator.exponential(size=value.shape)",
+           "density(value)", partial(joint, "logistic")),
+    mutant("a slice is too low", slicing.slice_step, "density(value) - generator.exponential(size=value.shape)",
+           "density(value) - 3 * generator.exponential(size=value.shape)", partial(joint, "logistic")),
+    mutant("a slice takes any trial", slicing.slice_step, "waiting & (density(trial) >= level)", "waiting",
+           partial(joint, "logistic")),
+    mutant("a bracket shrinks on the wrong side", slicing.slice_step, "waiting & (trial < value), trial, low",
+           "waiting & (trial >= value), trial, low", partial(joint, "log_linear")),
+    mutant("a slice forgets a factor", slicing.element_density, "zip(factors, codes, strict=True)",
+           "list(zip(factors, codes, strict=True))[1:]", partial(ratio, "overdispersed")),
+    mutant("a slice forgets the Jacobian of a scale", slicing.element_density,
+           "return np.where(outside | np.isnan(total), -np.inf, total)",
+           "return np.where(outside | np.isnan(total), -np.inf, total + np.log(safe))", partial(ratio, "pumps")),
+    mutant("blocks forget that the others are known", blocks._given_all_but,
+           "graph.known | (set(graph.unknown) - set(block))", "graph.known", partial(ratio, "known_variance")),
+    # expectation maximisation
+    mutant("soft counts forget the probability", em._soft, "multiply(weight, substitute(statement.summand, changes))",
+           "substitute(statement.summand, changes)", partial(statistics, "poissons")),
+    mutant("pools forget the probability", em._soft, "multiply(weight, substitute(statement.weight, changes))",
+           "substitute(statement.weight, changes)", partial(statistics, "known_variance")),
+    mutant("neighbours change places", em._weight, "(lag.index, item.before, item.level)),",
+           "(lag.index, item.level, item.before)),", partial(statistics, "symbols")),
+    mutant("log weights forget a factor", em.expectations, "for factor in item.factors:",
+           "for factor in item.factors[1:]:", partial(objective, "poissons")),
+    mutant("probabilities are not normalised", em.expectations, "exp(weights - norm)", "exp(weights)",
+           partial(objective, "poissons")),
+    mutant("the objective forgets the priors", Runner.expected, "for factor in self.plan.rest:",
+           "for factor in self.plan.rest[1:]:", partial(objective, "known_variance")),
+    mutant("a chain is left out of the objective", Runner.expected, "total += log_total", "pass",
+           partial(objective, "counts")),
+    mutant("the best step is halved and goes down", Runner.maximised, "for name, value in modes.items()}",
+           "for name, value in (modes | {'mu': -modes['mu']}).items()}", partial(ascent, "known_variance")),
+    mutant("EM stops at once", Runner.run, "<= tolerance", "<= 1e9 + tolerance", partial(stationary, "regressions")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("planted_one", MUTANTS, ids=str)
+def test_a_planted_defect_is_noticed(planted_one: Mutant) -> None:
+    with planted(planted_one), pytest.raises((AssertionError, PlatewrightError)):
+        planted_one.law()
+
+
+def test_the_laws_pass_without_defects() -> None:
+    for law in {planted_one.law for planted_one in MUTANTS if not isinstance(planted_one.law, partial)}:
+        law()
+    for name in ("known_variance", "poissons", "logistic"):
+        joint(name)
