@@ -411,14 +411,22 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"plot": len(table)}
-    levels = sorted({r["given"] for r in table})
-    data["given"] = np.array([levels.index(r["given"]) for r in table])
-    size.setdefault("treatment", len(levels))
+    data["given"], count = coded([r["given"] for r in table], 3)
+    size.setdefault("treatment", count)
     data["crop"] = np.array([float(r["crop"]) for r in table])
     size["treatment"] = 3
     return data, size

@@ -406,7 +406,8 @@ def read(path):
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"time": len(table)}
-    data["first_of_time"] = np.array([float(r["first"]) for r in table])
+    # one sequence; for several, a column that is 1 where one begins
+    data["first_of_time"] = np.array([int(r.get("first@time", k == 0)) for k, r in enumerate(table)])
     data["y"] = np.array([float(r["y"]) for r in table])
     size["first_of_time_levels"] = 2
     return data, size

@@ -451,17 +451,24 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"case_2": len(table)}
-    levels = sorted({r["var1"] for r in table})
-    data["var1"] = np.array([levels.index(r["var1"]) for r in table])
-    size.setdefault("one", len(levels))
-    levels = sorted({r["var2"] for r in table})
-    data["var2"] = np.array([levels.index(r["var2"]) for r in table])
-    size.setdefault("two", len(levels))
+    data["var1"], count = coded([r["var1"] for r in table], 2)
+    size.setdefault("one", count)
+    data["var2"], count = coded([r["var2"] for r in table], 3)
+    size.setdefault("two", count)
     data["x1"] = np.array([float(r["x1"]) for r in table])
     data["x2"] = np.array([float(r["x2"]) for r in table])
     size["one"] = 2

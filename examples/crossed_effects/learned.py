@@ -423,17 +423,24 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"rating": len(table)}
-    levels = sorted({r["who"] for r in table})
-    data["who"] = np.array([levels.index(r["who"]) for r in table])
-    size.setdefault("user", len(levels))
-    levels = sorted({r["what"] for r in table})
-    data["what"] = np.array([levels.index(r["what"]) for r in table])
-    size.setdefault("item", len(levels))
+    data["who"], count = coded([r["who"] for r in table], 4)
+    size.setdefault("user", count)
+    data["what"], count = coded([r["what"] for r in table], 3)
+    size.setdefault("item", count)
     data["stars"] = np.array([float(r["stars"]) for r in table])
     size["user"] = 4
     size["item"] = 3

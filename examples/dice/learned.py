@@ -60,14 +60,22 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"roll": len(table)}
-    levels = sorted({r["shown"] for r in table})
-    data["shown"] = np.array([levels.index(r["shown"]) for r in table])
-    size.setdefault("face", len(levels))
+    data["shown"], count = coded([r["shown"] for r in table], 6)
+    size.setdefault("face", count)
     size["face"] = 6
     return data, size
 

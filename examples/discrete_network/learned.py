@@ -89,20 +89,26 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"case_2": len(table)}
-    levels = sorted({r["rained"] for r in table})
-    data["rained"] = np.array([levels.index(r["rained"]) for r in table])
-    size.setdefault("rain", len(levels))
-    levels = sorted({r["sprinkled"] for r in table})
-    data["sprinkled"] = np.array([levels.index(r["sprinkled"]) for r in table])
-    size.setdefault("sprinkler", len(levels))
-    levels = sorted({r["wetness"] for r in table})
-    data["wetness"] = np.array([levels.index(r["wetness"]) for r in table])
-    size.setdefault("wet", len(levels))
+    data["rained"], count = coded([r["rained"] for r in table], 2)
+    size.setdefault("rain", count)
+    data["sprinkled"], count = coded([r["sprinkled"] for r in table], 2)
+    size.setdefault("sprinkler", count)
+    data["wetness"], count = coded([r["wetness"] for r in table], 3)
+    size.setdefault("wet", count)
     size["rain"] = 2
     size["sprinkler"] = 2
     size["wet"] = 3

@@ -459,17 +459,24 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"plot": len(table)}
-    levels = sorted({r["on"] for r in table})
-    data["on"] = np.array([levels.index(r["on"]) for r in table])
-    size.setdefault("soil", len(levels))
-    levels = sorted({r["of"] for r in table})
-    data["of"] = np.array([levels.index(r["of"]) for r in table])
-    size.setdefault("seed", len(levels))
+    data["on"], count = coded([r["on"] for r in table], 2)
+    size.setdefault("soil", count)
+    data["of"], count = coded([r["of"] for r in table], 3)
+    size.setdefault("seed", count)
     data["crop"] = np.array([float(r["crop"]) for r in table])
     size["soil"] = 2
     size["seed"] = 3

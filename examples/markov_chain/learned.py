@@ -75,15 +75,24 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"day": len(table)}
-    data["first_of_day"] = np.array([float(r["first"]) for r in table])
-    levels = sorted({r["weather"] for r in table})
-    data["weather"] = np.array([levels.index(r["weather"]) for r in table])
-    size.setdefault("state", len(levels))
+    # one sequence; for several, a column that is 1 where one begins
+    data["first_of_day"] = np.array([int(r.get("first@day", k == 0)) for k, r in enumerate(table)])
+    data["weather"], count = coded([r["weather"] for r in table], 3)
+    size.setdefault("state", count)
     size["state"] = 3
     size["origin"] = 3
     size["first_of_day_levels"] = 2

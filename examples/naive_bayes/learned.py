@@ -90,20 +90,26 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"case_2": len(table)}
-    levels = sorted({r["label"] for r in table})
-    data["label"] = np.array([levels.index(r["label"]) for r in table])
-    size.setdefault("kind", len(levels))
-    levels = sorted({r["first"] for r in table})
-    data["first"] = np.array([levels.index(r["first"]) for r in table])
-    size.setdefault("low", len(levels))
-    levels = sorted({r["second"] for r in table})
-    data["second"] = np.array([levels.index(r["second"]) for r in table])
-    size.setdefault("mid", len(levels))
+    data["label"], count = coded([r["label"] for r in table], 2)
+    size.setdefault("kind", count)
+    data["first"], count = coded([r["first"] for r in table], 2)
+    size.setdefault("low", count)
+    data["second"], count = coded([r["second"] for r in table], 3)
+    size.setdefault("mid", count)
     size["kind"] = 2
     size["low"] = 2
     size["mid"] = 3

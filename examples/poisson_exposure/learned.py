@@ -76,14 +76,22 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"road": len(table)}
-    levels = sorted({r["where"] for r in table})
-    data["where"] = np.array([levels.index(r["where"]) for r in table])
-    size.setdefault("region", len(levels))
+    data["where"], count = coded([r["where"] for r in table], 3)
+    size.setdefault("region", count)
     data["length"] = np.array([float(r["length"]) for r in table])
     data["accidents"] = np.array([float(r["accidents"]) for r in table])
     size["region"] = 3

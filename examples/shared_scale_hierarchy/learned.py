@@ -412,14 +412,22 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"pupil": len(table)}
-    levels = sorted({r["group"] for r in table})
-    data["group_of_pupil"] = np.array([levels.index(r["group"]) for r in table])
-    size.setdefault("group", len(levels))
+    data["group_of_pupil"], count = coded([r["group"] for r in table], None)
+    size.setdefault("group", count)
     data["score"] = np.array([float(r["score"]) for r in table])
     return data, size
 

@@ -22,6 +22,9 @@ from platewright.program.statements import Feature, Pool
 FEW = 4
 """Up to so many scalar features are kept as columns."""
 
+ROWS_IN_TILE = 64
+"""Rows whose squares are summed at once: few enough for the first cache, enough to pay for loading the sums."""
+
 OUTPUTS = ("total", "centre", "offset", "scatter")
 
 
@@ -74,9 +77,7 @@ class PoolPrinter:
             before.append(f"const int64_t {pitch} = {width} + 1, {tile} = BLOCK;")
         else:
             before.append(f"const int64_t {pitch} = ({width} + LANES) / LANES * LANES; /* a column of ones is last */")
-            before.append(
-                f"const int64_t {tile} = {pitch} > 96 ? 16 : 1536 / {pitch}; /* so many rows stay in cache */"
-            )
+            before.append(f"const int64_t {tile} = {ROWS_IN_TILE}; /* rows that stay in the first cache */")
         pointers = [f"double *const {rows} = work;"]
         if copies == 2:
             pointers.append(f"double *const {heavy} = {rows} + {tile} * {pitch} + LANES;")

@@ -13,7 +13,8 @@ def main_text(program: Program, names: Names) -> str:
     if len(rows) != 1 or deep:
         return ""
     row = rows.pop()
-    lines = [
+    lines = CODED.strip("\n").splitlines() + ["", ""] if any(name in program.codes for name in program.columns) else []
+    lines += [
         "def read(path):",
         '    """Columns of a CSV file with a header, and the sizes of the plates."""',
         '    with open(path, newline="") as file:',
@@ -30,9 +31,11 @@ def main_text(program: Program, names: Names) -> str:
             lines.append(f'    size["{plate}"] = len(columns)')
         elif name in program.codes:
             plate = names(program.codes[name])
-            lines.append(f'    levels = sorted({{r["{header}"] for r in table}})')
-            lines.append(f'    data["{key}"] = np.array([levels.index(r["{header}"]) for r in table])')
-            lines.append(f'    size.setdefault("{plate}", len(levels))')
+            count = program_sizes(program).get(program.codes[name])
+            lines.append(f'    data["{key}"], count = coded([r["{header}"] for r in table], {count})')
+            lines.append(f'    size.setdefault("{plate}", count)')
+        elif header == "first" and "@" in name:
+            lines += _beginnings(name, key, program)
         elif not axes:
             lines.append(f'    data["{key}"] = float(table[0]["{header}"])')
         else:
@@ -50,6 +53,33 @@ def main_text(program: Program, names: Names) -> str:
     return "\n".join(lines)
 
 
+def _beginnings(name: str, key: str, program: Program) -> list[str]:
+    """A sequence begins where its group changes; without groups the rows are one, unless a column says otherwise."""
+    plate = name.split("@")[1]
+    groups = [column for column in program.columns if column.endswith(f"@{plate}") and column != name]
+    if groups:
+        return [
+            f'    groups = [r["{groups[0].split("@")[0]}"] for r in table]',
+            "    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]",
+            f'    data["{key}"] = np.array(begins, dtype=int)',
+        ]
+    return [
+        "    # one sequence; for several, a column that is 1 where one begins",
+        f'    data["{key}"] = np.array([int(r.get("{name}", k == 0)) for k, r in enumerate(table)])',
+    ]
+
+
 def program_sizes(program: Program) -> dict[str, int]:
     """Sizes that the model fixes."""
     return dict(program.sizes)
+
+
+CODED = '''
+def coded(values, count):
+    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
+    if all(value.isdigit() for value in values):
+        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+'''

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from platewright.backends.emit import emit
-from platewright.derive.explain import explain, explain_em, explain_gibbs
+from platewright.derive.explain import explain_plan
 from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan
 from platewright.derive.statistics_picture import simplified_graph, statistics_picture
@@ -21,8 +21,6 @@ from platewright.program.program import statement_text
 from platewright.run.fit import Fit
 from platewright.run.summary import AnyFit, summary
 from platewright.schema import Plan
-from platewright.schemas.em import EMPlan
-from platewright.schemas.gibbs import GibbsPlan
 
 STYLE = """
 table { border-collapse: collapse; margin: .8rem 0; font-variant-numeric: tabular-nums; }
@@ -135,21 +133,7 @@ def _statistics(plan: Plan) -> _Made:
 
 
 def _iteration(plan: AnyPlan) -> _Made:
-    return ReportSection("The algorithm", ""), _formulas([told(plan)])
-
-
-def told(plan: AnyPlan) -> str:
-    """The derivation in words, whatever the schema."""
-    match plan:
-        case Plan():
-            return explain(plan)
-        case EMPlan():
-            return explain_em(plan)
-        case GibbsPlan():
-            return explain_gibbs(plan)
-    lines = [f"{plan.graph.title}: {plan.summary}", ""]
-    lines += [f"{number}. {step}" for number, step in enumerate(plan.steps, start=1)]
-    return "\n".join([*lines, *(str(refusal) for refusal in plan.declined)])
+    return ReportSection("The algorithm", ""), _formulas([explain_plan(plan)])
 
 
 def _posterior(fit: AnyFit) -> _Made:

@@ -10,12 +10,12 @@ MOST_DIGITS = 15
 
 
 def alike(values: Sequence[float], spread: float) -> tuple[str, ...]:
-    """Numbers as text, all to the place of the third digit of their spread."""
-    scale = spread if isfinite(spread) and spread > 0 else max((abs(v) for v in values if isfinite(v)), default=0.0)
-    if scale == 0.0:
-        return tuple(_plain(value, 3) for value in values)
-    places = 2 - floor(log10(scale))
+    """Numbers as text, all to the place of the third digit of their spread; without a spread, to about four digits."""
     largest = max((abs(value) for value in values if isfinite(value)), default=0.0)
+    if isfinite(spread) and spread > 0:
+        places = 2 - floor(log10(spread))
+    else:
+        places = 3 - (floor(log10(largest)) if 0 < largest < 1e-2 or largest >= 1 else 0)
     if places > MOST_PLACES or places < -3 or largest >= 1e9:
         digits = min(MOST_DIGITS, max(3, places + floor(log10(largest or 1.0)) + 1))
         return tuple(_short(value, digits) for value in values)

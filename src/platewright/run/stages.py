@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from platewright.backends.emit import emit
+from platewright.derive.explain import explain_plan
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_json
 from platewright.graph.text import graph_text
-from platewright.run.report import told
 from platewright.schema import Plan
 
 Shown = tuple[str, Any]
@@ -44,7 +44,7 @@ def plan_stage(plan: AnyPlan, backend: str) -> Shown:
         "predicted": list(plan.barren),
         "declined": [[refusal.operation, refusal.reason] for refusal in plan.declined],
     }
-    return told(plan), data
+    return explain_plan(plan), data
 
 
 def program_stage(plan: AnyPlan, backend: str) -> Shown:

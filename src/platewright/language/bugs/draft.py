@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from platewright.algebra.expression import Expression, Index
+from platewright.algebra.domain import REAL
+from platewright.algebra.expression import Expression, Index, free_indices
 from platewright.language.bugs.arithmetic import Scope
 from platewright.language.bugs.arrays import Block, Piece
 from platewright.language.bugs.folding import Folded
 from platewright.language.bugs.plating import Token, Union
 from platewright.language.bugs.report import Report
+from platewright.language.distribution import Distribution, Input
 from platewright.language.model import Model
-from platewright.language.plate import Plate
-from platewright.algebra.domain import REAL
-from platewright.language.variable import Variable
+from platewright.language.naming import named
+from platewright.language.plate import Plate, membership
+from platewright.language.variable import Potential, Variable
 
 Array = np.ndarray
 
@@ -51,6 +53,9 @@ class Draft:
     sources: dict[str, Source] = field(default_factory=dict)
     columns: dict[str, Array] = field(default_factory=dict)
     """Known columns that the translation itself makes: memberships of long plates."""
+    loop_columns: dict[tuple[int, str], str] = field(default_factory=dict)
+    """(Piece, loop variable) -> the known column with the variable's values along a long plate."""
+    kept: dict[Token, str] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
     """Piece number -> the name of its variable."""
     wholes: dict[str, str] = field(default_factory=dict)
@@ -87,14 +92,25 @@ class Draft:
                 first = self.plate(root)
                 self.plates[root, variant] = self.model.plate(self.fresh(f"{first.name}_{variant + 1}"), like=first)
             else:
-                wish = next(iter(self.union.wishes[root]), "") or self._wish(root)
                 size = None if root in self.union.opened else self.union.sizes[root]
-                self.plates[root, 0] = self.model.plate(self.fresh(wish), size)
+                self.plates[root, 0] = self.model.plate(self.plate_name(root), size)
         return self.plates[root, variant]
 
-    @staticmethod
-    def _wish(root: Token) -> str:
-        return f"{root[1]}_axis" if root[0] == "dim" else "part"
+    def plate_name(self, root: Token) -> str:
+        """The name kept for a plate, or a new one."""
+        if root not in self.kept:
+            wish = next(iter(self.union.wishes[root]), "")
+            wish = wish or (f"{root[1]}_axis" if root[0] == "dim" else "part")
+            self.kept[root] = self.fresh(wish)
+        return self.kept[root]
+
+    def keep_names(self) -> None:
+        """Plates of whole dimensions choose first: `i` for the array, `i_` for the part of it that a loop covers."""
+        tokens = list(self.union.parent)
+        for wanted in ("dim", "loop"):
+            for token in tokens:
+                if token[0] == wanted and self.union.wishes[self.union.root(token)]:
+                    self.plate_name(self.union.root(token))
 
     def slice_plate(self, size: int) -> Plate:
         """A plate for a part of a dimension."""
@@ -122,9 +138,31 @@ class Draft:
         roots: list[Token] = []
         for number in range(len(piece.grid.axes)):
             root = self.union.root(("loop", piece.number, number))
+            if (root, 0) not in self.plates:
+                self._long_plate(piece, number, root)
             found.append(self.plate(root, roots.count(root)))
             roots.append(root)
         return tuple(found)
+
+    def _long_plate(self, piece: Piece, number: int, root: Token) -> None:
+        """A long axis lies within the plate of its outer loop; its other loops become known columns."""
+        axis = piece.grid.axes[number]
+        if len(axis.variables) < 2:
+            return
+        outer = ("outer", piece.number, number, axis.variables[0])
+        within = self.plate(outer) if outer in self.union.parent else None
+        plate = self.model.plate(self.plate_name(root), self.union.sizes[root], within=within)
+        self.plates[root, 0] = plate
+        if within is not None:
+            self.columns[membership(plate.name, within.name)] = axis.values[axis.variables[0]] - 1
+        for variable in axis.variables:
+            token = ("outer", piece.number, number, variable)
+            if token not in self.union.parent or (variable == axis.variables[0] and within is not None):
+                continue
+            label = self.fresh(f"{variable}_of_{plate.name}")
+            setattr(self.model, label, Input(plates=plate, levels=self.plate(token)))
+            self.columns[label] = axis.values[variable] - 1
+            self.loop_columns[piece.number, variable] = label
 
     def event_plate(self, piece: Piece, dimension: int) -> Plate:
         """The plate of an axis inside a value: the dimension's own when it is whole, else one of the right size."""
@@ -136,6 +174,19 @@ class Draft:
         own = [self.union.root(("loop", piece.number, number)) for number in range(len(piece.grid.axes))]
         return self.plate(root, own.count(root))
 
+    # Positions here are shifted indices and tables too, which the language does not let a user write: `m.x = ...`
+    # would refuse them, so these three put variables in place themselves.
+
     def add_deterministic(self, name: str, axes: tuple[Index, ...], definition: Expression) -> None:
         """A deterministic node with its axes as told; assignment would read them off, and lose unused ones."""
         self.model._variables[name] = Variable(name, "deterministic", axes, REAL, definition=definition)
+
+    def add_random(self, name: str, drawn: Distribution) -> None:
+        """A random node."""
+        self.model._variables[name] = named(name, drawn, self.model.plates)
+
+    def add_potential(self, name: str, value: Expression) -> None:
+        """A log factor, repeated over the plates it depends on."""
+        free = free_indices(value)
+        axes = tuple(plate.index for plate in self.model.plates.values() if plate.index in free)
+        self.model._potentials[name] = Potential(name, axes, value)

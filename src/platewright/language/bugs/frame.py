@@ -21,6 +21,7 @@ from platewright.language.bugs.resolve import (
     TooLarge,
     choose,
     express,
+    is_whole,
     piece_at,
     whole_variable,
 )
@@ -69,6 +70,8 @@ class Frame:
             plate = self.draft.model.plates[index.plate]
             if plate.within is not None and name == axis.variables[0]:
                 return build.add(Reference(membership(plate.name, plate.within), (index,)), 1.0)
+            if (label := self.draft.loop_columns.get((self.piece.number, name))) is not None:
+                return build.add(Reference(label, (index,)), 1.0)
             if plate.size is None:
                 raise NeedsData("a loop whose length only the data give")
             values = axis.values[name]
@@ -142,12 +145,31 @@ class Frame:
                     raise self.complain(node.place, "a slice whose ends are random", "ends that the data give")
                 index = self.fresh_index(self.draft.dimension(node.name, dimension))
                 first, last = (express(self.draft, end, self.indices) for end in (spot.first, spot.last))
-                mask = build.multiply(
-                    1.0 - build.call("less", index, first), 1.0 - build.call("less", last, index)
-                )
+                mask = None
+                if not self._ends_at_nothing(node, spots, dimension):
+                    mask = build.multiply(
+                        1.0 - build.call("less", index, first), 1.0 - build.call("less", last, index)
+                    )
                 axes.append(Axis(index, last - first + 1.0, mask, shape[dimension]))
                 index_of[dimension] = index
         return tuple(axes), index_of
+
+    def _ends_at_nothing(self, node: Element, spots: tuple[Spot, ...], dimension: int) -> bool:
+        """Whether all cells that a moving slice leaves out are undefined, and so count as 0 already."""
+        block, spot = self.draft.blocks.get(node.name), spots[dimension]
+        others = [s for d, s in enumerate(spots) if d != dimension]
+        if block is None or not isinstance(spot, Ragged) or not all(isinstance(s, Fixed) for s in others):
+            return False
+        depth, size = len(self.piece.grid.axes), block.shape[dimension]
+        inside = np.arange(size)
+        at = [
+            inside if d == dimension else s.at.reshape((*(1,) * (depth - s.at.ndim), *s.at.shape, 1))  # type: ignore[union-attr]
+            for d, s in enumerate(spots)
+        ]
+        owner = block.owner[tuple(np.broadcast_arrays(*at))]
+        first, last = (end.reshape((*(1,) * (depth - end.ndim), *end.shape, 1)) for end in (spot.first, spot.last))
+        left_out = (inside < first) | (inside > last)
+        return not (np.broadcast_to(left_out, owner.shape) & (owner >= 0)).any()
 
     @staticmethod
     def _is_moving_slice(node: Element, dimension: int) -> bool:
@@ -231,7 +253,8 @@ class Frame:
     ) -> Expression:
         found = piece_at(self.draft, piece, block, flat, indices)
         reference = found if isinstance(found, Reference) else None
-        if len(block.pieces) == 1 and reference is not None and any(isinstance(at, Literal) for at in reference.indices):
+        tabled = reference is not None and any(isinstance(at, Literal) for at in reference.indices)
+        if tabled and reference is not None and is_whole(self.draft, block):
             # A table is right but says little; where the text looks a position up by name, so do we.
             label, order, shift = whole_variable(self.draft, node.name)
             if label == reference.name:

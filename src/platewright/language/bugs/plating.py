@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from platewright.language.bugs.arithmetic import Scope, canonical
 from platewright.language.bugs.arrays import Fixed, Piece, Ragged, Span, Spot, locate, straight
+from platewright.language.bugs.relations import Axis
 from platewright.language.bugs.syntax import (
     Draw,
     Element,
@@ -74,6 +75,7 @@ class Plating:
         self.constants = set(constants)
         self.union = Union()
         self.levels: dict[str, list[Token]] = {}
+        self.seen: dict[Token, object] = {}
         for name, shape in shapes.items():
             for dimension, size in enumerate(shape):
                 self.union.add(("dim", name, dimension), size)
@@ -83,8 +85,15 @@ class Plating:
         pieces = list(pieces)
         for piece in pieces:
             for number, axis in enumerate(piece.grid.axes):
-                wish = "_".join(axis.variables)
-                self.union.add(("loop", piece.number, number), axis.size, wish, axis.is_open)
+                wish = "" if any("." in variable for variable in axis.variables) else "_".join(axis.variables)
+                token = ("loop", piece.number, number)
+                self.union.add(token, axis.size, wish, axis.is_open)
+                # Statements inside the same loop run over the same set, whole dimension or not.
+                heads = [head.place for head in piece.relation.loops if head.variable in axis.variables]
+                same = ("heads", tuple((place.line, place.column) for place in heads), axis.size)
+                if heads and len(heads) == len(axis.variables) and self._first_with(same, axis):
+                    self.union.add(same, axis.size)
+                    self.union.join(same, token)
         for piece in pieces:
             for element in (piece.relation.target, *piece.relation.uses()):
                 self._element(element, piece)
@@ -94,6 +103,11 @@ class Plating:
                 self._events(piece, piece.relation.statement)
         self._join_levels()
         return self.union
+
+    def _first_with(self, key: Token, axis: Axis) -> bool:
+        """Whether the axis has the values that this loop had before (unrolling an outer loop may change them)."""
+        values = tuple(tuple(axis.values[variable].tolist()) for variable in axis.variables)
+        return self.seen.setdefault(key, values) == values
 
     def _element(self, element: Element, piece: Piece) -> None:
         shape = self.shapes.get(element.name)
@@ -105,10 +119,21 @@ class Plating:
                 axis, offset = found
                 if offset == 0 and piece.grid.axes[axis].size == shape[dimension]:
                     self.union.join(("loop", piece.number, axis), token)
+            elif isinstance(spot, Fixed) and isinstance(part, Element) and part.indices is None:
+                self._outer(part.name, piece, token, shape[dimension])
             elif isinstance(part, Element) and part.name in self.constants and part.indices is not None:
                 self.levels.setdefault(part.name, []).append(token)
             elif isinstance(part, Element) and part.name in self.shapes and not isinstance(spot, Fixed):
                 self.levels.setdefault(part.name, []).append(token)
+
+    def _outer(self, variable: str, piece: Piece, token: Token, size: int) -> None:
+        """A loop variable of a long axis that indexes a dimension takes its values from that set."""
+        for number, axis in enumerate(piece.grid.axes):
+            if variable in axis.variables and len(axis.variables) > 1:
+                outer = ("outer", piece.number, number, variable)
+                if outer not in self.union.parent:
+                    self.union.add(outer, size)
+                self.union.join(token, outer)
 
     def _spots(self, element: Element, piece: Piece) -> tuple[Spot, ...]:
         return locate(element, self.shapes[element.name], piece.grid, self.scope)

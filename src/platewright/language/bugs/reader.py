@@ -52,8 +52,8 @@ class BugsModel:
             elif np.isfinite(values).any():
                 found[label] = values
         for column, codes in self.draft.columns.items():
-            outer, inner = column.split("@")
-            found[f"{outer}[{inner}]"] = codes
+            outer, _, inner = column.partition("@")
+            found[f"{outer}[{inner}]" if inner else column] = codes
         return found
 
     def initial(self, values: object) -> dict[str, Array]:
@@ -66,6 +66,16 @@ class BugsModel:
                 if np.isfinite(picked).all():
                     found[label] = picked
         return found
+
+    def values(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
+        """Values of all known and random variables, taken from complete BUGS arrays; for evaluating the model."""
+        known = {**self._arrays(None), **{name: np.asarray(found, dtype=float) for name, found in arrays.items()}}
+        found = {
+            label: self._gather(label, known[source.array])
+            for label, source in self.draft.sources.items()
+            if source.array in known
+        }
+        return {**found, **self.draft.columns}
 
     def cell(self, name: str) -> tuple[str, tuple[int, ...]]:
         """Where a BUGS node such as `alpha[2]` lives: a variable of the model, and the position in it."""

@@ -58,19 +58,39 @@ def variable_axes(draft: Draft, piece: Piece) -> tuple[tuple[str, int], ...]:
 
 
 def positions(piece: Piece, block: Block) -> dict[tuple[str, int], Array]:
-    """For every cell of the array, where it lies along each axis of the piece's variable (0 where not its own)."""
+    """For every cell of the array, where it lies along each axis of the piece's variable.
+
+    Cells of other pieces get a place too, one that keeps the table simple: what is looked up there is thrown away.
+    """
     found: dict[tuple[str, int], Array] = {}
     cells = piece.cells()
     depth = len(piece.grid.axes)
     shape = cells[0].shape if cells else ()
     for key in [("axis", axis) for axis in range(depth)] + [("event", d) for d in piece.events]:
-        table = np.zeros(block.shape, dtype=np.int64)
+        table = _filling(piece, block, key)
         axis = key[1] if key[0] == "axis" else depth + piece.events.index(key[1])
         form = [1] * len(shape)
         form[axis] = shape[axis]
         table[cells] = np.broadcast_to(np.arange(shape[axis]).reshape(form), shape)
         found[key] = table
     return found
+
+
+def _filling(piece: Piece, block: Block, key: tuple[str, int]) -> Array:
+    """Places for cells that are not the piece's own: along a straight dimension the nearest, else the first."""
+    for dimension, size in enumerate(block.shape):
+        spot = piece.spots[dimension]
+        if key == ("event", dimension) and isinstance(spot, Span):
+            offset, most = spot.start, spot.size
+        elif key[0] == "axis" and (found := _straight(piece, dimension)) is not None and found[0] == key[1]:
+            offset, most = found[1], piece.grid.axes[key[1]].size
+        else:
+            continue
+        form = [1] * len(block.shape)
+        form[dimension] = size
+        places = np.clip(np.arange(size) - offset, 0, most - 1).reshape(form)
+        return np.array(np.broadcast_to(places, block.shape))
+    return np.zeros(block.shape, dtype=np.int64)
 
 
 def is_whole(draft: Draft, block: Block) -> bool:
@@ -87,6 +107,9 @@ def is_whole(draft: Draft, block: Block) -> bool:
 def piece_at(draft: Draft, piece: Piece, block: Block, flat: Array, indices: tuple[Index, ...]) -> Expression:
     """A piece's variable at known cells, given as flat cell numbers over the axes `indices`."""
     places = positions(piece, block)
+    variable = draft.model.variables.get(draft.labels[piece.number])
+    if variable is not None and isinstance(variable.definition, Constant):
+        return variable.definition
     at = []
     for key in variable_axes(draft, piece):
         at.append(express(draft, places[key].reshape(-1)[flat], indices))
@@ -109,16 +132,10 @@ def choose(draft: Draft, block: Block, flat: Array, indices: tuple[Index, ...], 
             values = np.nan_to_num(known.reshape(-1)[flat], nan=0.0) * (owner < 0)
             result = express_values(draft, values, indices)
     for number in hit:
-        mine = owner == number
-        # Outside its own cells a piece is looked up at its first cell, which the choice then throws away.
-        safe = np.where(mine, flat, _first_cell(block, number))
-        reference = piece_at(draft, block.pieces[number], block, safe, indices)
-        result = build.where(express_values(draft, mine.astype(float), indices), reference, result)
+        reference = piece_at(draft, block.pieces[number], block, flat, indices)
+        mine = express_values(draft, (owner == number).astype(float), indices)
+        result = build.where(mine, reference, result)
     return result
-
-
-def _first_cell(block: Block, number: int) -> int:
-    return int(np.flatnonzero(block.owner.reshape(-1) == number)[0])
 
 
 def express_values(draft: Draft, values: Array, indices: tuple[Index, ...]) -> Expression:
@@ -162,8 +179,10 @@ def whole_variable(draft: Draft, name: str) -> tuple[str, tuple[int, ...], float
     return draft.wholes[name], tuple(range(len(block.shape))), 0.0
 
 
+def _straight(piece: Piece, dimension: int) -> tuple[int, int] | None:
+    return None if isinstance(piece.spots[dimension], Span) else piece.axis_of(dimension)
+
+
 def _straight_axis(piece: Piece, dimension: int) -> int | None:
-    if isinstance(piece.spots[dimension], Span):
-        return None
-    found = piece.axis_of(dimension)
+    found = _straight(piece, dimension)
     return None if found is None else found[0]

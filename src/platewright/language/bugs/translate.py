@@ -42,6 +42,7 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
     union = plating.read([piece for block in blocks.values() for piece in block.pieces])
     draft = Draft(text.source, folded, shapes, blocks, union, plating.levels, model, report)
     _name(draft)
+    draft.keep_names()
     needed = _needed(blocks, order.pieces, draft)
     in_circle = {piece.number for circle in order.circles for piece in circle}
     for circle in order.circles:

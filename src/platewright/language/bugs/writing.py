@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import Expression, Index, Reference, names
+from platewright.algebra.expression import ZERO, Expression, Index, Reference, free_indices, names
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.bounds import absorbed, factor
@@ -124,9 +124,9 @@ def _write_draw(draft: Draft, frame: Frame, statement: Draw, in_circle: bool) ->
     if in_circle:
         _write_in_circle(draft, frame, label, drawn, extra)
         return
-    setattr(draft.model, label, drawn)
+    draft.add_random(label, drawn)
     if extra is not None:
-        draft.model.potential(draft.fresh(f"{label}_bounds"), extra)
+        draft.add_potential(draft.fresh(f"{label}_bounds"), extra)
 
 
 def _event_count(name: str) -> int:
@@ -163,7 +163,7 @@ def _write_condition(
         for other in sorted(names(held) - {label}):
             if not draft.model.variables[other].domain.is_discrete:
                 raise frame.complain(density.place, "`dsum` of continuous nodes is declined", "counts or categories")
-    draft.model.potential(draft.fresh(f"{label}_holds"), held)
+    draft.add_potential(draft.fresh(f"{label}_holds"), held)
     draft.report.notes.append(f"{label} is known: `{density.name}` is a condition on its first argument")
 
 
@@ -174,14 +174,16 @@ def _write_density(
     label = draft.labels[frame.piece.number]
     count, positive, form = DENSITIES[name]
     arguments = [scalar(argument, frame) for argument in density.arguments[:count]]
-    setattr(draft.model, label, Flat(plates=plates, lower=0.0) if positive else Flat(plates=plates))
+    draft.add_random(label, Flat(plates=plates, lower=0.0) if positive else Flat(plates=plates))
     draft.sources[label] = Source(frame.piece.name, cells)
     x = Reference(label, tuple(plate.index for plate in plates))
     body = form(x, *arguments)
     if density.bounds is not None:
         body = build.add(body, factor(name, density, frame, x))
-    # Keep the variable in the factor, so that it repeats over all its plates.
-    draft.model.potential(draft.fresh(f"{label}_density"), build.add(body, build.multiply(0.0, x)))
+    # A factor repeats over the plates in it: one that lacks some (`dloglik` of a constant) is spread over them.
+    missing = [plate for plate in plates if plate.index not in free_indices(body)]
+    keep = build.add(*(build.multiply(1e-300, plate.index) for plate in missing)) if missing else ZERO
+    draft.add_potential(draft.fresh(f"{label}_density"), build.add(body, keep))
     draft.report.notes.append(f"{label}: `{density.name}` is not on the shelf; it is a log factor on a flat variable")
 
 
@@ -205,7 +207,7 @@ def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
 def _write_in_circle(draft: Draft, frame: Frame, label: str, drawn: Distribution, extra: Expression | None) -> None:
     variable = named(label, replace(drawn), draft.model.plates)
     density = variable.log_density if extra is None else build.add(variable.log_density, extra)
-    draft.model.potential(draft.fresh(f"{label}_given_rest"), density)
+    draft.add_potential(draft.fresh(f"{label}_given_rest"), density)
 
 
 __all__ = ["Index", "declare_circle", "write_piece"]
