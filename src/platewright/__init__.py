@@ -54,6 +54,7 @@ from platewright.language.functions import (
 )
 from platewright.pipeline import Model
 from platewright.run.comparing import compare
+from platewright.run.saving import load
 
 __version__ = "0.1.0"
 
@@ -99,6 +100,7 @@ __all__ = [
     "exp",
     "identity",
     "less",
+    "load",
     "log",
     "logistic",
     "maximum",

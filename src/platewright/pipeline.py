@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,20 +10,26 @@ from typing import Any
 from platewright.backends.emit import emit
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
-from platewright.data.signature import ColumnSpec, PlateSpec, Signature
+from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.derive.explain import explain_plan
+from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.drawing.from_graph import picture_of
+from platewright.drawing.svg import picture_svg
 from platewright.errors import MissingColumn, ModelError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.language import model as language
 from platewright.program.program import Program
 from platewright.run.changing import needs_rows, row_plate
 from platewright.run.em import EstimatedFit, run_em
-from platewright.run.execute import choose_runner, columns_of, most_rows
+from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
 from platewright.run.mean_field import MeanFieldFit, run_mean_field
+from platewright.run.report import report
+from platewright.run.runner import Runner, choose_runner, most_rows
 from platewright.run.sampling import SampledFit, run_gibbs
+from platewright.run.signature_of import signature_of
 from platewright.run.simulating import small_data
 from platewright.run.verifying import Verification, verify_fit
 from platewright.run.verifying_iterations import verify_iterations
@@ -45,11 +51,20 @@ AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
 class Model(language.Model):
     """A graphical model with plates: write it by assignment, then derive or learn."""
 
+    def __init__(self, name: str = "model") -> None:
+        super().__init__(name)
+        self._set("_plans", {})
+
     def derive(self, known: Iterable[str] = (), goal: Goal = "posterior", by: str = "auto") -> DerivedPlan:
         """The algorithm for this model with the given variables known, without any data."""
         if goal not in GOALS:
             raise UnknownName(goal, GOALS, where="goal=")
-        return DerivedPlan(self, choose_plan(read_graph(self, known), goal, by))
+        names = frozenset([known] if isinstance(known, str) else known)
+        # Variables are written once and never change, so their numbers tell whether a plan is still good.
+        key = (names, goal, by, len(self.plates), len(self.variables), len(self.potentials))
+        if key not in self._plans:
+            self._plans[key] = choose_plan(read_graph(self, names), goal, by)
+        return DerivedPlan(self, self._plans[key])
 
     def learn(
         self,
@@ -93,30 +108,39 @@ class Model(language.Model):
     def _learn_from_file(
         self, path: str | Path, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
     ) -> AnyFit:
-        """One pass over a file, batch by batch: memory stays flat."""
+        """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
         start = perf_counter()
         wanted = signature(self)
-        plan: Plan | None = None
-        for batch in batches(wanted, path, rows=ROWS_IN_A_BATCH):
-            if plan is None:
-                plan = self.derive(batch.known - _inputs(self), goal, by).plan
-                derived = perf_counter()
-                if not isinstance(plan, Plan) or needs_rows(plan.program):
-                    return self._learn_whole(path, goal, by, backend, seed, options)
-                runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH)
-                total: dict[str, int] = {}
-                found = None
-            columns = columns_of(plan.graph, batch)
-            sizes = {**plan.program.sizes, **batch.sizes}
-            check_complete(plan, columns, sizes)
-            part = runner.statistics(columns, sizes)
-            found = part if found is None else runner.module.merged(found, part)
-            row = row_plate(plan.program, columns)
-            total = {**sizes, row: total.get(row, 0) + sizes[row]}
-            labels = batch.labels
-        assert plan is not None and found is not None
-        fit = Fit(plan, found, {}, total, labels, runner.backend, seed, signature=wanted)
+        first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
+        plan = self.derive(first.known - _inputs(self), goal, by).plan
+        if not isinstance(plan, Plan) or needs_rows(plan.program):
+            return self._learn_whole(path, goal, by, backend, seed, options)
+        derived = perf_counter()
+        runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
+        found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), ())
+        if again := runner.ill_conditioned(found):
+            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
+        fit = Fit(plan, found, {}, sizes, labels, runner.backend, seed, signature=wanted)
         return _finished(fit, {"derive": derived - start}, derived)
+
+
+def _passed(
+    plan: Plan, runner: Runner, rows: Iterable[Dataset], exact: Collection[str]
+) -> tuple[Statistics, dict[str, int], Mapping[str, tuple[object, ...]]]:
+    """The statistics of all batches, merged."""
+    found: Statistics | None = None
+    total: dict[str, int] = {}
+    labels: Mapping[str, tuple[object, ...]] = {}
+    for batch in rows:
+        columns = columns_of(plan.graph, batch)
+        sizes = {**plan.program.sizes, **batch.sizes}
+        check_complete(plan, columns, sizes)
+        part = runner.statistics(columns, sizes, exact)
+        found = part if found is None else runner.module.merged(found, part)
+        row = row_plate(plan.program, columns)
+        total = {**sizes, row: total.get(row, 0) + sizes[row]}
+        labels = batch.labels
+    return found or {}, total, labels
 
 
 def _iterated(
@@ -193,6 +217,17 @@ class DerivedPlan:
         found = runner.statistics(columns, sizes)
         return verify_fit(Fit(self.plan, found, columns, sizes, {}, "numpy", seed), seed)
 
+    def latex(self) -> str:
+        """The derivation as LaTeX (closed-form plans)."""
+        return explain_latex(self.plan)
+
+    def report(self) -> str:
+        """The derivation as one HTML page with pictures."""
+        return report(self.plan)
+
+    def _repr_svg_(self) -> str:
+        return picture_svg(picture_of(self.plan.graph, title=self.plan.graph.title))
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plan, name)
 
@@ -218,17 +253,7 @@ def _inputs(model: language.Model) -> set[str]:
 
 def signature(model: language.Model) -> Signature:
     """What a model asks of its data."""
-    plates = {
-        name: PlateSpec(name, plate.size, plate.labels, plate.within, plate.like, plate.ordered)
-        for name, plate in model.plates.items()
-    }
-    columns = {}
-    for name, variable in model.variables.items():
-        if "@" in name or variable.kind == "deterministic":
-            continue
-        axes = tuple(axis.plate for axis in variable.axes)
-        columns[name] = ColumnSpec(name, axes, variable.domain, required=variable.kind == "input")
-    return Signature(plates, columns)
+    return signature_of(read_graph(model))
 
 
 def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, int]) -> None:

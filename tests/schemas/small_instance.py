@@ -148,11 +148,23 @@ def _looks_back(node: Variable) -> bool:
 
 
 def _sequence(node: Variable, values: Values, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
-    """Element by element along the one axis: each given those before it."""
-    (step,) = (axis.plate for axis in node.axes)
-    kind = np.int64 if node.domain.is_discrete else np.float64
-    current = np.zeros(sizes[step], dtype=kind)
-    for t in range(sizes[step]):
-        environment = Environment({**values, node.name: current}, sizes)
-        current[t] = draw(node, environment, generator)[t]
+    """Element by element along the one axis, each given those before it, from the log density itself."""
+    (axis,) = node.axes
+    domain = node.domain
+    current = np.zeros(sizes[axis.plate], dtype=np.int64 if domain.is_discrete else np.float64)
+    for t in range(sizes[axis.plate]):
+
+        def density(value: float, t: int = t) -> float:
+            tried = current.copy()
+            tried[t] = value
+            return float(evaluate(node.log_density, Environment({**values, node.name: tried}, sizes), (axis,))[t])
+
+        if domain.is_finite:
+            count = sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper) + 1
+            weights = np.exp([density(value) for value in range(count)])
+            current[t] = generator.choice(count, p=weights / weights.sum())
+        else:  # Normal: its log density is a parabola
+            low, middle, high = density(-1), density(0), density(1)
+            precision = 2 * middle - low - high
+            current[t] = (high - low) / 2 / precision + generator.standard_normal() / np.sqrt(precision)
     return current

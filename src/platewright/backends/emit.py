@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from platewright.backends.c import c_source
 from platewright.backends.numpy import numpy_source
 from platewright.errors import UnknownName
 from platewright.program.program import Program
 
-BACKENDS = {"numpy": numpy_source}
+BACKENDS = {"numpy": numpy_source, "c": c_source}
 
 
 def emit(program: Program, backend: str = "numpy") -> str:

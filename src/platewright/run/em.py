@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -325,6 +326,18 @@ class EstimatedFit:
         from platewright.derive.explain import explain_em
 
         return explain_em(self.plan)
+
+    def summary(self, most: int | None = 20) -> Any:
+        """A table of estimates; `most=None` shows every row."""
+        from platewright.run.summary import summary
+
+        return summary(self, most)
+
+    def report(self) -> str:
+        """The derivation as one HTML page with pictures."""
+        from platewright.run.report import report
+
+        return report(self.plan, self)
 
     def __repr__(self) -> str:
         return f"<EstimatedFit {self.plan.graph.title}: {self.how}>"

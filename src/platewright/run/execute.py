@@ -12,7 +12,7 @@ import numpy as np
 from platewright.backends.naming import Names
 from platewright.backends.numpy import numpy_source
 from platewright.data.dataset import Dataset
-from platewright.errors import ImproperPosterior, NotFinite, UnknownName
+from platewright.errors import ImproperPosterior, NotFinite
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.program.program import Program
@@ -92,45 +92,3 @@ def check_finite(name: str, value: Array) -> None:
     """A result that is not a number is an error, never an answer."""
     if np.isnan(value).any():
         raise NotFinite(f"`{name}` came out as NaN", hint="look for values at the edge of their range, such as 0 or 1")
-
-
-@dataclass(frozen=True, eq=False)
-class Runner:
-    """The way a program's passes are run: by the emitted NumPy module, or by compiled code with the same results."""
-
-    program: Program
-    module: Loaded
-    backend: str
-    why: str
-    compiled: Callable[..., Statistics] | None = None
-
-    def statistics(
-        self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] | None = None
-    ) -> Statistics:
-        """One pass over a batch of rows; the pools named in `exact` are in twofold precision.
-
-        Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
-        """
-        given = arguments(self.program, self.module, columns, sizes)
-        if exact:
-            return self.module.statistics(*given, exact)
-        run = self.compiled if self.compiled is not None else self.module.statistics
-        found = run(*given)
-        again = self.ill_conditioned(found) if exact is None else []
-        return self.module.statistics(*given, again) if again else found
-
-    def ill_conditioned(self, found: Statistics) -> list[str]:
-        """Names of the pools that have lost too many digits."""
-        return [] if self.module.ill_conditioned is None else self.module.ill_conditioned(found)
-
-
-def choose_runner(program: Program, backend: str, rows: int) -> Runner:
-    """The runner asked for, or the one that suits the size."""
-    if backend not in ("auto", "numpy", "c"):
-        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
-    return Runner(program, loaded(program), "numpy", "")
-
-
-def most_rows(program: Program, sizes: Mapping[str, int]) -> int:
-    """The size of the largest plate that a pass runs over."""
-    return max((sizes[index.plate] for statement in program.passes for index in statement.over), default=0)

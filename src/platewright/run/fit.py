@@ -223,11 +223,11 @@ class Fit:
 
         return emit(self.plan.program, backend)
 
-    def summary(self) -> Any:
-        """A table of posterior means, standard deviations and quantiles."""
+    def summary(self, most: int | None = 20) -> Any:
+        """A table of posterior means, standard deviations and quantiles; `most=None` shows every row."""
         from platewright.run.summary import summary
 
-        return summary(self)
+        return summary(self, most)
 
     def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
         """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -209,6 +210,18 @@ class MeanFieldFit:
     def log_evidence(self) -> float:
         """Not known exactly: `lower_bound` is what mean field gives."""
         raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")
+
+    def summary(self, most: int | None = 20) -> Any:
+        """A table of estimates; `most=None` shows every row."""
+        from platewright.run.summary import summary
+
+        return summary(self, most)
+
+    def report(self) -> str:
+        """The derivation as one HTML page with pictures."""
+        from platewright.run.report import report
+
+        return report(self.plan, self)
 
     def __repr__(self) -> str:
         return f"<MeanFieldFit {self.plan.graph.title}: {self.how}>"

@@ -34,8 +34,8 @@ Doubles = NDArray[np.float64]
 Part = tuple[NDArray[Any], ...]
 """What one range of rows leaves for one statement: a table, or the four arrays of a pool."""
 
-MANY_ROWS = 200_000
-"""NumPy pools so many rows in the time (a tenth of a second) that a first compilation takes."""
+MANY_ROWS = 50_000
+"""From here on a pass is worth a compilation, which is kept for the next time."""
 MANY_PLAIN_ROWS = 10_000_000
 """The same for counts and plain sums, at which NumPy is good."""
 ROWS_IN_RANGE = 131_072

@@ -90,6 +90,18 @@ class SampledFit:
 
         return explain_gibbs(self.plan)
 
+    def summary(self, most: int | None = 20) -> Any:
+        """A table of estimates; `most=None` shows every row."""
+        from platewright.run.summary import summary
+
+        return summary(self, most)
+
+    def report(self) -> str:
+        """The derivation as one HTML page with pictures."""
+        from platewright.run.report import report
+
+        return report(self.plan, self)
+
     def __repr__(self) -> str:
         return f"<SampledFit {self.plan.graph.title}: {self.how}>"
 
