@@ -27,7 +27,7 @@ from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
 from platewright.run.mean_field import MeanFieldFit, run_mean_field
 from platewright.run.report import report
-from platewright.run.runner import Runner, choose_runner, most_rows
+from platewright.run.runner import Runner, all_finite, choose_runner, most_rows
 from platewright.run.sampling import SampledFit, run_gibbs
 from platewright.run.signature_of import signature_of
 from platewright.run.simulating import small_data
@@ -91,17 +91,22 @@ class Model(language.Model):
         """All data in memory at once."""
         start = perf_counter()
         wanted = signature(self)
-        dataset = bind(wanted, data)
+        dataset = bind(wanted, data, scan=False)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by).plan
         derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
         if not isinstance(plan, Plan):
+            bind(wanted, data)  # iterations read the rows again and again: they must be good
             return _iterated(plan, columns, dataset, seed, options, {"bind": bound - start, "derive": derived - bound})
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
-        found = runner.statistics(columns, sizes)
+        found = runner.statistics(columns, sizes, ())
+        if needs_rows(plan.program) or not all_finite(found):
+            bind(wanted, data)  # names the row, column and value that is not finite
+        if again := runner.ill_conditioned(found):
+            found = runner.statistics(columns, sizes, again)
         fit = Fit(plan, found, columns, sizes, dataset.labels, runner.backend, seed, signature=wanted)
         return _finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
 

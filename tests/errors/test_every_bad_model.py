@@ -181,7 +181,7 @@ INDICES: dict[str, Bad] = {
         ("`mu`", "expression", "category"),
     ),
     "by a count": (
-        put("y", lambda m: pw.Normal(m.mu[m.n], sd=1)) if False else (lambda m: _index_by_count(m)),
+        lambda m: _index_by_count(),
         PlateError,
         ("`mu`", "`count`", "category"),
     ),
@@ -190,17 +190,17 @@ INDICES: dict[str, Bad] = {
         PlateError,
         ("`mu` has 3 elements", "`b` has 2 levels"),
     ),
-    "by too many levels": (lambda m: _index_by_four(m), PlateError, ("`mu` has 3 elements", "`four` has 4 levels")),
+    "by too many levels": (lambda m: _index_by_four(), PlateError, ("`mu` has 3 elements", "`four` has 4 levels")),
 }
 
 
-def _index_by_count(m: pw.Model) -> None:
+def _index_by_count() -> None:
     twin = small()
     twin.count = pw.Poisson(1.0, plates=twin.plates["row"])
     twin.y = pw.Normal(twin.mu[twin.count], sd=1, plates=twin.plates["row"])
 
 
-def _index_by_four(m: pw.Model) -> None:
+def _index_by_four() -> None:
     twin = small()
     twin.four = pw.Input(plates=twin.plates["row"], levels=4)
     twin.y = pw.Normal(twin.mu[twin.four], sd=1, plates=twin.plates["row"])

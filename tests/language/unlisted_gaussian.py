@@ -433,7 +433,4 @@ def differences_of_neighbours_as_a_prior() -> Problem:
     return m, {"y": rng.normal(size=N), "z": rng.integers(0, 4, N)}
 
 
-PROBLEMS = tuple(
-    found for name, found in list(globals().items()) if callable(found) and getattr(found, "__module__", "") == __name__
-    and not name.startswith("_")
-)
+PROBLEMS = tuple(found for name, found in list(globals().items()) if callable(found) and not name.startswith(("_", "P")))

@@ -436,7 +436,4 @@ def tables_that_share_a_plate_twice() -> Problem:
     return m, {"y": rng.integers(0, 2, N), "a": rng.integers(0, 3, N), "b": rng.integers(0, 3, N)}
 
 
-PROBLEMS = tuple(
-    found for name, found in list(globals().items()) if callable(found) and getattr(found, "__module__", "") == __name__
-    and not name.startswith("_")
-)
+PROBLEMS = tuple(found for name, found in list(globals().items()) if callable(found) and not name.startswith(("_", "P")))

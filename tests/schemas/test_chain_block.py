@@ -18,7 +18,7 @@ SHAPES = [([1, 0, 0, 0, 0], 2), ([1, 0, 0, 0], 3), ([1, 0, 1, 1, 0], 2), ([1, 1,
 
 
 def random_weights(first: list[int], size: int, seed: int, holes: bool = False) -> ChainWeights:
-    """Weights of any size; with holes some moves are impossible."""
+    """Weights of any size (moves into a first step too: they must not count); with holes some moves are impossible."""
     generator = np.random.default_rng(seed)
     steps = len(first)
     single = generator.normal(scale=2, size=(steps, size))
@@ -27,7 +27,6 @@ def random_weights(first: list[int], size: int, seed: int, holes: bool = False) 
     if holes:
         pair[generator.random(pair.shape) < 0.3] = -np.inf
         pair[:, np.arange(size), np.arange(size)] = 0.0
-    pair[begins] = 0.0
     return ChainWeights(single, pair, begins)
 
 

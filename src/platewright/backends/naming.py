@@ -142,4 +142,4 @@ class Names:
 def comment(text: str) -> str:
     """User text made safe for a comment: one line, printable, no way out of it."""
     flat = "".join(character if character.isprintable() else " " for character in text)
-    return flat.replace("*/", "* /").replace("\\", "/")
+    return flat.replace("\\", "/").replace("*/", "* /").replace(chr(34) * 3, "...")

@@ -29,16 +29,24 @@ from platewright.data.support import check_numbers
 from platewright.errors import MissingColumn, UnknownName
 
 
-def bind(signature: Signature, data: object, *, labels: Mapping[str, tuple[object, ...]] | None = None) -> Dataset:
+def bind(
+    signature: Signature,
+    data: object,
+    *,
+    labels: Mapping[str, tuple[object, ...]] | None = None,
+    scan: bool = True,
+) -> Dataset:
     """Check data against a model's signature and give them as typed arrays.
 
     `data` is a dict of arrays, lists and scalars; a pandas, polars or Arrow table (or another that narwhals reads); an
     xarray Dataset; or the path of a .csv or .parquet file. `labels` are those learned before, by plate: a category
-    outside them is an `UnseenLevel`. Leave out the plates whose elements are new; rows always are.
+    outside them is an `UnseenLevel`. Leave out the plates whose elements are new; rows always are. With `scan=False`
+    large real columns are not searched for NaN and infinity: the caller looks at its statistics and, if these are not
+    finite, binds again.
     """
     levels = known_levels(signature, labels)
     table = read_table(signature, data, named(levels))
-    return bind_table(signature, table, levels)
+    return bind_table(signature, table, levels, scan)
 
 
 def known_levels(signature: Signature, labels: Labels | None) -> dict[str, Levels]:
@@ -77,7 +85,7 @@ class Settled:
         return self.column.domain.kind == "levels"
 
 
-def bind_table(signature: Signature, table: Table, levels: Mapping[str, Levels]) -> Dataset:
+def bind_table(signature: Signature, table: Table, levels: Mapping[str, Levels], scan: bool = True) -> Dataset:
     """The second half of `bind`, which streams use for each piece of a file."""
     _check_required(signature, table)
     used = used_plates(signature, table)
@@ -94,7 +102,7 @@ def bind_table(signature: Signature, table: Table, levels: Mapping[str, Levels])
     sizes = agree_sizes(signature, {plate: elements.size for plate, elements in known.items()}, shapes)
     found = find_levels(signature, [*columns.values(), *parents.values()], known, sizes)
     sizes |= {plate: elements.size for plate, elements in found.items()}
-    values = {name: _finish(signature, settled, found) for name, settled in columns.items()}
+    values = {name: _finish(signature, settled, found, scan) for name, settled in columns.items()}
     codes = {plate: _finish(signature, settled, found) for plate, settled in parents.items()}
     codes = _lift_all(signature, table, codes, sizes)
     by_root = named(found)
@@ -134,12 +142,14 @@ def _settle(signature: Signature, column: ColumnSpec, cells: Cells, table: Table
     return settle_column(signature, column, cells, table.start)
 
 
-def _finish(signature: Signature, settled: Settled, levels: Mapping[str, Levels]) -> NDArray[Any]:
+def _finish(
+    signature: Signature, settled: Settled, levels: Mapping[str, Levels], scan: bool = True
+) -> NDArray[Any]:
     """Codes or checked numbers, read-only."""
     place = Place(settled.column, settled.place.shape, settled.place.start, named(levels))
     if settled.is_category and settled.column.domain.levels is not None:
         return encode(place, settled.cells, levels[signature.root(settled.column.domain.levels)])
-    return check_numbers(place, settled.cells.values)
+    return check_numbers(place, settled.cells.values, scan)
 
 
 def _decode(cells: Cells) -> NDArray[Any]:

@@ -27,8 +27,15 @@ SUM_TOLERANCE = 1e-6
 SYMMETRY_TOLERANCE = 1e-8
 
 
-def check_numbers(place: Place, values: NDArray[Any]) -> NDArray[Any]:
-    """The values as read-only contiguous float64 or int64 (the user's own memory where it fits), all in the domain."""
+MUCH = 2**20
+"""Real columns with fewer cells are searched for NaN and infinity in any case."""
+
+
+def check_numbers(place: Place, values: NDArray[Any], scan: bool = True) -> NDArray[Any]:
+    """The values as read-only contiguous float64 or int64 (the user's own memory where it fits), all in the domain.
+
+    Without `scan`, large columns on the whole real line are taken as they are.
+    """
     domain = place.column.domain
     if values.size == 0:
         values = np.zeros(values.shape)
@@ -43,7 +50,7 @@ def check_numbers(place: Place, values: NDArray[Any]) -> NDArray[Any]:
     elif domain.kind == "matrix":
         _check_reals(place, numbers, Domain("real"))
         _check_matrices(place, numbers)
-    else:
+    elif scan or numbers.size < MUCH or domain.lower > -inf or domain.upper < inf:
         _check_reals(place, numbers, domain)
     return freeze(numbers)
 

@@ -18,6 +18,8 @@ from random import Random
 RESTARTS = 24
 WORTH_RESTARTS = 2.0**25
 """From this many table entries on (about a second of arithmetic), other orders are tried."""
+MANY = 100
+"""Variables with more neighbours are scored by the number of arcs they lack, not by their weights."""
 LARGE = 400
 """Networks with more variables get fewer tries: a try takes longer there."""
 
@@ -29,6 +31,8 @@ class Ordering:
     rule: str
     order: tuple[str, ...]
     entries: float
+    fills: bool = True
+    """Whether arcs had to be added; an order that adds none cannot be improved."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ def choose_ordering(
     for rule, score in _RULES.items():
         found = _greedy(problem, rule, score, None, inf if best is None else best.entries)
         best = found if best is None or (found and found.entries < best.entries) else best
+        if best is not None and not best.fills:
+            return best
     assert best is not None
     if best.entries > WORTH_RESTARTS:
         for seed in range(tries if len(problem.names) < LARGE else tries // 2):
@@ -98,6 +104,8 @@ def _fill(adjacent: Sequence[int], weights: Sequence[float], at: int) -> tuple[f
 def _weighted_fill(adjacent: Sequence[int], weights: Sequence[float], at: int) -> tuple[float, float]:
     around = adjacent[at]
     lacking = 0.0
+    if around.bit_count() > MANY:
+        return _fill(adjacent, weights, at)
     for other in _members(around):
         for third in _members(around & ~adjacent[other] & ~(1 << other)):
             lacking += weights[other] * weights[third]
@@ -126,31 +134,41 @@ def _greedy(problem: _Problem, rule: str, score: Score, random: Random | None, l
     heap = list(current.values())
     heapify(heap)
     order: list[str] = []
-    entries = 0.0
+    entries, fills, stale = 0.0, False, 0
     while current:
-        found = heappop(heap)
+        found = heappop(heap) if heap else (inf, 0.0, 0, -1)
         at = found[-1]
-        if current.get(at) != found:
+        if at >= 0 and current.get(at) != found:
+            continue
+        if found[0] > 0 and stale:
+            # Scores may have fallen. While something fills nothing it goes first whatever the others' scores are.
+            heappush(heap, found)
+            for changed in _members(stale):
+                if changed in current and (fresh := entry(changed)) != current[changed]:
+                    current[changed] = fresh
+                    heappush(heap, fresh)
+            stale = 0
             continue
         del current[at]
         order.append(problem.names[at])
         entries += 2.0 ** min(_weight(adjacent, weights, at), 900.0)
         if entries >= limit:
             return None
-        for changed in _members(_eliminate(adjacent, at)):
-            if changed in current and (fresh := entry(changed)) != current[changed]:
-                current[changed] = fresh
-                heappush(heap, fresh)
-    return Ordering(rule, tuple(order), entries)
+        touched, filled = _eliminate(adjacent, at)
+        stale |= touched
+        fills = fills or filled
+    return Ordering(rule, tuple(order), entries, fills)
 
 
-def _eliminate(adjacent: list[int], at: int) -> int:
-    """Join the neighbours of a variable and take it away; returns whose scores may have changed."""
+def _eliminate(adjacent: list[int], at: int) -> tuple[int, bool]:
+    """Join the neighbours of a variable and take it away; whose scores may have changed, and whether arcs came."""
     around = adjacent[at]
     touched = around
+    filled = False
     for other in _members(around):
         lacking = around & ~adjacent[other] & ~(1 << other)
         adjacent[other] = (adjacent[other] | around) & ~(1 << other) & ~(1 << at)
         if lacking:
+            filled = True
             touched |= adjacent[other]
-    return touched
+    return touched, filled

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from platewright.algebra.expression import Lag, names, walk
+from platewright.algebra.expression import Expression, Index, Lag, Literal, names, walk
 from platewright.errors import DataError, MissingColumn, ShapeError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Pool, Statistic
 from platewright.run.execute import Loaded, arguments
 from platewright.run.monoid import without
 
@@ -36,12 +37,32 @@ def row_plate(program: Program, columns: Collection[str]) -> str:
 
 def looks_back(program: Program) -> bool:
     """Whether a row depends on the row before it, so that rows cannot be taken one by one."""
-    expressions = [part for statement in (*program.passes, *program.body) for part in expressions_of(statement)]
-    return any(isinstance(node, Lag) for part in expressions for node in walk(part))
+    return any(isinstance(node, Lag) for node in _all_parts(program))
+
+
+def is_numbered(program: Program, row: str) -> bool:
+    """Whether the model holds a table with one entry for each row."""
+    return any(isinstance(node, Literal) and row in node.plates for node in _all_parts(program))
+
+
+def _all_parts(program: Program) -> Iterator[Expression]:
+    for statement in (*program.passes, *program.body):
+        for part in expressions_of(statement):
+            yield from walk(part)
+
+
+def check_no_table(program: Program, row: str) -> None:
+    """Rows that a table of the model counts stay as many as they are."""
+    if is_numbered(program, row):
+        raise DataError(
+            f"the model holds a table over plate `{row}`, so its rows can neither be added nor taken away",
+            hint=f"make the table a column: pw.Input(plates={row})",
+        )
 
 
 def check_any_order(program: Program, row: str) -> None:
     """Rows of a sequence stand in their order: none can be added or taken away by itself."""
+    check_no_table(program, row)
     if looks_back(program):
         raise DataError(
             f"the rows lie on the ordered plate `{row}` and depend on the rows before them",
@@ -66,12 +87,20 @@ def check_new_rows(
 
 
 def needs_rows(program: Program) -> bool:
-    """Whether the work after the pass still reads data (unknowns that live on the rows themselves)."""
+    """Whether the pass or the work after it keeps something for each row (unknowns that live on the rows)."""
+    rows = {axes[0].plate for axes in program.columns.values() if axes}
+    if any(index.plate in rows for statement in program.passes for index in _kept_for(statement)):
+        return True
     used: set[str] = set()
     for statement in program.body:
         for expression in expressions_of(statement):
             used |= names(expression)
     return bool(used & set(program.columns))
+
+
+def _kept_for(statement: Statistic | Pool) -> tuple[Index, ...]:
+    """The indices of what a pass leaves behind."""
+    return statement.indices if isinstance(statement, Statistic) else tuple(cell.index for cell in statement.cells)
 
 
 def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Fit:

@@ -6,6 +6,7 @@ tables); otherwise exact independent draws. Densities of given values come from 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from platewright.algebra.build import exp, substitute
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Lag, Multiply, Reference, mentions, walk
 from platewright.elimination.state import GaussianConditional
-from platewright.errors import MissingColumn, PlatewrightError, ShapeError, UnknownName
+from platewright.errors import MissingColumn, PlatewrightError, ShapeError, SizeError, UnknownName
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.graph.graph import topological
@@ -30,6 +31,9 @@ from platewright.run.linear_forms import form_mean, form_variance, form_weights
 from platewright.run.marginal import Marginal
 from platewright.run.posterior import Posterior, lift
 from platewright.run.sampled import Sampled
+
+MOST_ELEMENTS = 500_000_000
+"""The most numbers that a prediction draws."""
 
 _MEANS = {"Normal": "mean", "Bernoulli": "p", "Poisson": "rate", "StudentT": "mean", "Laplace": "mean"}
 """Families whose mean is one of their parameters."""
@@ -73,7 +77,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         for plate, size in self.sizes.items():
             if size < 0:
                 raise ShapeError(f"{size} rows to predict", where=f"plate {plate}", expected="0 or more")
-        for name in self.posterior.unknown:
+        for name in self.posterior.unknown - self._fresh:
             for axis in nodes[name].axes:
                 old, new = self.posterior.sizes[axis.plate], self.sizes[axis.plate]
                 if new != old:
@@ -101,6 +105,13 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         return len(self.targets)
 
     @cached_property
+    def _fresh(self) -> frozenset[str]:
+        """Unknowns that live on the rows: new rows have new ones, which are drawn like the rows themselves."""
+        nodes = self.posterior.plan.graph.nodes
+        rows = {nodes[name].axes[0].plate for name in self.targets if nodes[name].axes}
+        return frozenset(n for n in self.posterior.unknown if any(axis.plate in rows for axis in nodes[n].axes[:1]))
+
+    @cached_property
     def _nodes(self) -> Mapping[str, Variable]:
         """The nodes with all functions written out."""
         graph = self.posterior.plan.graph
@@ -118,7 +129,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         node = self._nodes[name]
         if any(isinstance(part, Lag) for part in walk(node.log_density)) or node.family is None:
             return None
-        if any(mentions(node.log_density, {other}) for other in self.targets if other != name):
+        if mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
             return None
         if node.family.name == "Categorical":
             return self._table(node)
@@ -240,14 +251,27 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
 
     # -- draws ---
 
+    def _check_count(self) -> None:
+        """Draws that would not fit are refused before any memory is taken."""
+        nodes = self.posterior.plan.graph.nodes
+        for name in self.targets:
+            size = self.count * math.prod(self.sizes[axis.plate] for axis in nodes[name].axes)
+            if size > MOST_ELEMENTS:
+                raise SizeError(
+                    f"{size} numbers to draw for `{name}`",
+                    expected=f"at most {MOST_ELEMENTS}",
+                    hint="predict fewer rows at a time, or ask for fewer draws with count=",
+                )
+
     @cached_property
     def draws(self) -> dict[str, Array]:
         """Draws of the predicted variables: parameters from the posterior, then rows from the model."""
+        self._check_count()
         generator = np.random.default_rng(self.seed)
         drawn = self.posterior.draws(self.count, generator)
         graph = self.posterior.plan.graph
         sizes = {**self.sizes, DRAW.plate: self.count}
-        found = dict(drawn)
+        found = {name: values for name, values in drawn.items() if name not in self._fresh}
         for name in topological(graph):
             node = graph.nodes[name]
             if name in found or name in self.columns or any(axis.plate not in sizes for axis in node.axes):
@@ -256,7 +280,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             if node.definition is not None:
                 lifted = lift(node.definition, frozenset(found), DRAW)
                 found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
-            elif name in self.targets:
+            elif name in self.targets or name in self._fresh:
                 if any(isinstance(part, Lag) for part in walk(node.log_density)):
                     raise PlatewrightError(f"`{name}` depends on its own past: predicting it needs the past rows")
                 found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from platewright.backends.compile import find_compiler
 from platewright.errors import UnknownName
 from platewright.family import Array
@@ -70,3 +72,13 @@ def compiled_statistics(program: Program) -> Callable[..., Statistics]:
 def most_rows(program: Program, sizes: Mapping[str, int]) -> int:
     """The size of the largest plate that a pass runs over."""
     return max((sizes[index.plate] for statement in program.passes for index in statement.over), default=0)
+
+
+def all_finite(found: Statistics) -> bool:
+    """Whether no NaN or infinity came into the statistics (the maximum of no rows is minus infinity, and allowed)."""
+    for value in found.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            array = np.asarray(part)
+            if array.dtype.kind == "f" and (np.isnan(array).any() or (isinstance(value, tuple) and np.isinf(array).any())):
+                return False
+    return True

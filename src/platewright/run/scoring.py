@@ -12,7 +12,7 @@ import numpy as np
 from platewright.errors import DataError, ImproperPosterior
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
-from platewright.run.changing import chosen_rows, forgotten, looks_back, row_plate
+from platewright.run.changing import check_no_table, chosen_rows, forgotten, looks_back, needs_rows, row_plate
 from platewright.run.execute import arguments, finish
 from platewright.run.ticking import progress
 
@@ -38,8 +38,9 @@ def prequential(fit: Fit) -> Array:
         raise ImproperPosterior("an improper prior gives the first row no score", hint="give proper priors")
     count = fit.sizes[row]
     scores = np.empty(count)
-    before = _evidence(fit, np.arange(0))
-    if looks_back(program):
+    before = 0.0 if _all_on(fit, row) else _evidence(fit, np.arange(0))
+    check_no_table(program, row)
+    if looks_back(program) or needs_rows(program):
         prefixes = [_evidence(fit, np.arange(number + 1)) for number in progress(range(count), "prequential")]
         return np.diff([before, *prefixes])
     found = None
@@ -53,6 +54,12 @@ def prequential(fit: Fit) -> Array:
         scores[number] = after - before
         before = after
     return scores
+
+
+def _all_on(fit: Fit, row: str) -> bool:
+    """Whether nothing is known but rows: without them the evidence of a proper model is 1."""
+    nodes = fit.plan.graph.nodes
+    return all(any(axis.plate == row for axis in nodes[name].axes) for name in fit.plan.graph.known)
 
 
 def _kept_rows(fit: Fit) -> str:

@@ -61,7 +61,7 @@ def _bayes(fit: Fit, seed: int) -> Law:
 def _halves(fit: Fit) -> list[Law]:
     from platewright.errors import DataError
     from platewright.program.program import EVIDENCE
-    from platewright.run.changing import chosen_rows, needs_rows, row_plate
+    from platewright.run.changing import chosen_rows, is_numbered, needs_rows, row_plate
     from platewright.run.execute import arguments, finish
 
     program, module = fit.plan.program, fit.module
@@ -69,7 +69,7 @@ def _halves(fit: Fit) -> list[Law]:
         row = row_plate(program, fit.columns)
     except DataError:
         return []
-    if needs_rows(program) or any("@" in name for name in program.columns):
+    if needs_rows(program) or is_numbered(program, row) or any("@" in name for name in program.columns):
         return []
     count = fit.sizes[row]
     found = None

@@ -1,6 +1,6 @@
 """`read_bugs`: a BUGS text and, if there are any, its data become a model that can be learned like any other.
 
-    read = read_bugs("rats.bug", "rats-data.txt")
+    read = read_bugs("growth.bug", "growth-data.txt")
     fit = read.model.learn(read.data())
     print(read.report)
 """

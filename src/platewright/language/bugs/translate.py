@@ -22,7 +22,7 @@ from platewright.language.bugs.relations import Head, Relation, lay_out, unroll
 from platewright.language.bugs.report import Report
 from platewright.language.bugs.standing_in import stand_in
 from platewright.language.bugs.syntax import Draw, Element, Number, Range, Text, elements
-from platewright.language.bugs.writing import declare_circle, write_piece
+from platewright.language.bugs.writing import declare_circle, open_circles, write_piece
 from platewright.language.model import Model
 
 Array = np.ndarray
@@ -49,6 +49,7 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
         declare_circle(draft, circle)
     for piece in order.pieces:
         write_piece(draft, piece, piece.number in needed, piece.number in in_circle)
+    open_circles(draft, order.circles)
     _describe(draft)
     return draft
 

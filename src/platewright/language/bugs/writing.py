@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import ZERO, Expression, Index, Reference, free_indices, names
+from platewright.algebra.expression import ZERO, Expression, Index, Reference, free_indices, names, rebuild
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.bounds import absorbed, factor
@@ -204,10 +204,29 @@ def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
     draft.report.notes.append(f"undirected, as their conditionals run in a circle: {shown}")
 
 
+def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
+    """Put the definitions of deterministic nodes of a circle into its factors, so that no arc runs round."""
+    inside = {
+        draft.labels[piece.number] for circle in circles for piece in circle if not piece.relation.is_random
+    }
+
+    def opened(whole: Expression) -> Expression:
+        if isinstance(whole, Reference) and whole.name in inside:
+            node = draft.model.variables[whole.name]
+            assert node.definition is not None
+            changes: dict[Expression, Expression] = dict(zip(node.axes, (opened(at) for at in whole.indices)))
+            return opened(build.substitute(node.definition, changes))
+        return rebuild(whole, opened)
+
+    for name, potential in list(draft.model.potentials.items()):
+        if names(potential.expression) & inside:
+            draft.add_potential(name, opened(potential.expression))
+
+
 def _write_in_circle(draft: Draft, frame: Frame, label: str, drawn: Distribution, extra: Expression | None) -> None:
     variable = named(label, replace(drawn), draft.model.plates)
     density = variable.log_density if extra is None else build.add(variable.log_density, extra)
     draft.add_potential(draft.fresh(f"{label}_given_rest"), density)
 
 
-__all__ = ["Index", "declare_circle", "write_piece"]
+__all__ = ["Index", "declare_circle", "open_circles", "write_piece"]

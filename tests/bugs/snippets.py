@@ -1,0 +1,136 @@
+"""Small BUGS texts of our own, each with data: one construct or two apiece. The laws and the fuzzer feed on them."""
+
+from __future__ import annotations
+
+SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
+    "line": (
+        "model { for (i in 1:N) { y[i] ~ dnorm(mu[i], tau)\n mu[i] <- a + b * (x[i] - mean(x[])) }\n"
+        "a ~ dnorm(0, 1.0E-2) b ~ dnorm(0, .01); tau ~ dgamma(2, 2) sigma <- 1 / sqrt(tau) }",
+        {"N": 4, "y": [1, 2.5, None, 4], "x": [0, 1, 2, 5]},
+    ),
+    "groups": (
+        "model { for (i in 1:N) { y[i] ~ dpois(lambda[i]); log(lambda[i]) <- alpha[group[i]] + beta[2] }\n"
+        "for (g in 1:G) { alpha[g] ~ dt(m, 2, 5) } m ~ ddexp(0, 1.5) beta[1] ~ dlogis(0, 2) beta[2] ~ dlogis(1, 1) }",
+        {"N": 5, "G": 3, "y": [1, 0, 3, 2, 7], "group": [1, 3, 3, 2, 1]},
+    ),
+    "corner": (
+        "model { a[1] <- 0 for (k in 2:K) { a[k] ~ dnorm(0, 1) }\n"
+        "for (i in 1:N) { for (k in 1:K) { logit(p[i,k]) <- a[k] + u[i]; y[i,k] ~ dbin(p[i,k], n[k]) } u[i] ~ dnorm(0, 2) }"
+        " total <- sum(p[,]) spread <- max(a[]) - min(a[]) }",
+        {"N": 2, "K": 3, "n": [4, 5, 6], "y": [[1, 2, 3], [0, 5, 6]]},
+    ),
+    "ragged": (
+        "model { for (i in 1:N) { for (j in offset[i]:(offset[i + 1] - 1)) { y[j] ~ dnorm(mu[i] + z[j], 1) }\n"
+        " mu[i] ~ dnorm(0, 1); m[i] <- mean(y[offset[i]:(offset[i+1]-1)]) } }",
+        {"N": 3, "offset": [1, 3, 4, 7], "y": [1, 2, 3, 4, 5, 6], "z": [0, 1, 0, 1, 0, 1]},
+    ),
+    "ragged_pairs": (
+        "model { for (i in 1:N) { for (k in 1:n[i]) { x[i, k] ~ dexp(rate[i]) } rate[i] ~ dgamma(2, 1) } }",
+        {"N": 3, "n": [2, 0, 3], "x": [[1, 2, None], [None, None, None], [0.5, 1.5, 2.5]]},
+    ),
+    "walk": (
+        "model { x[1] ~ dnorm(0, 1) for (t in 2:T) { x[t] ~ dnorm(phi * x[t - 1], 4) }\n"
+        "for (t in 1:T) { y[t] ~ dnorm(x[t], 2) } phi ~ dunif(0, 1) d <- x[T] - x[1] }",
+        {"T": 5, "y": [0.1, 0.2, None, 0.4, 0.1]},
+    ),
+    "second_order": (
+        "model { for (t in 3:T) { x[t] ~ dnorm(2 * x[t-1] - x[t-2], 4) } x[1] ~ dnorm(0,1) x[2] ~ dnorm(0,1) }",
+        {"T": 5, "x": [0.1, 0.2, None, 0.4, 0.1]},
+    ),
+    "markov": (
+        "model { for (i in 1:N) { z[i,1] ~ dbern(psi) for (t in 2:T) { mu[i,t] <- z[i,t-1]*phi[t-1]+(1-z[i,t-1])*g\n"
+        "z[i,t] ~ dbern(mu[i,t]) } for (t in 1:T) { y[i,t] ~ dbern(z[i,t]*p) } }\n"
+        "for (t in 1:T-1) { phi[t] ~ dbeta(2, 2) } g ~ dbeta(1, 3) p ~ dbeta(1,1) psi ~ dbeta(1, 1)\n"
+        "occ[1] <- psi for (t in 2:T) { occ[t] <- occ[t-1]*phi[t-1] + (1-occ[t-1])*g } }",
+        {"N": 2, "T": 3, "y": [[1, 0, 1], [1, 1, 0]]},
+    ),
+    "hidden": (
+        "model { s[1] ~ dcat(pi[]) for (t in 2:T) { s[t] ~ dcat(A[s[t-1], 1:K]) }\n"
+        "for (t in 1:T) { y[t] ~ dnorm(mu[s[t]], 1) } pi[1:K] ~ ddirch(one[]) "
+        "for (k in 1:K) { A[k, 1:K] ~ ddirch(one[]) mu[k] ~ dnorm(0, 0.1) one[k] <- 1 } }",
+        {"T": 6, "K": 2, "y": [0, 0.1, 3, 3.1, 0.2, 2.9]},
+    ),
+    "mixture": (
+        "model { for (i in 1:N) { y[i] ~ dnorm(mu[z[i]], tau[z[i]]) z[i] ~ dcat(P[]) ones[i] <- z[i] == 1 }\n"
+        "P[1:3] ~ ddirich(alpha[]) for (k in 1:3) { mu[k] ~ dnorm(k, 1); tau[k] ~ dlnorm(0, 1) } n1 <- sum(ones[]) }",
+        {"N": 4, "y": [1, 2, 3, 1.5], "z": [1, None, None, 3], "alpha": [1, 2, 3]},
+    ),
+    "wishart": (
+        "model { for (i in 1:N) { Y[i, 1:M] ~ dmnorm(mu[], Omega[,]) } for (j in 1:M) { mu[j] ~ dnorm(0, .1) }\n"
+        "Omega[1:M, 1:M] ~ dwish(R[,], 4) Sigma[1:M,1:M] <- inverse(Omega[,]) ld <- logdet(Omega[,])\n"
+        "q <- t(mu[]) %*% Omega[,] %*% mu[] corr <- Sigma[1,2] / sqrt(Sigma[1,1] * Sigma[2,2]) }",
+        {"N": 3, "M": 2, "Y": [[1, 2], [2, 1], [0, 0.5]], "R": [[2, 0.1], [0.1, 1]]},
+    ),
+    "regression": (
+        "model { for (i in 1:N) { y[i] ~ dnorm(inprod(beta[], X[i,]) + b0, tau) } b0 ~ dflat()\n"
+        "for (j in 1:P) { beta[j] ~ ddexp(0, lambda) } lambda ~ dexp(1) tau ~ dpar(1.5, 0.2)\n"
+        "norm <- sqrt(inprod(beta[], beta[])) pr <- prod(beta[1:2]) }",
+        {"N": 3, "P": 3, "y": [1, 2, 3], "X": [[1, 0, 2], [0, 1, 1], [2, 2, 0]]},
+    ),
+    "truncated": (
+        "model { a ~ dnorm(0, 1) T(0,) b ~ dnorm(m, 2) T(-1, 2) c ~ dexp(m + 3) T(0.1, 4) d ~ dweib(2, 1) T(, 3)\n"
+        "e ~ dlnorm(0, 1) T(0.5,) f ~ dlogis(m, 1) T(, 1) g ~ dnorm(m, 1) T(, 3) h ~ ddexp(m, 1) T(-2,2) m ~ dunif(-1, 1) }",
+        {},
+    ),
+    "censored": (
+        "model { for (i in 1:N) { t[i] ~ dweib(r, mu) C(c[i],) } r ~ dexp(1) mu ~ dgamma(1,1) x ~ dnorm(0,1) I(,0) }",
+        {"N": 3, "t": [2, None, 1], "c": [0, 3, 0]},
+    ),
+    "intervals": (
+        "model { for (i in 1:N) { k[i] ~ dinterval(t[i], cut[]) t[i] ~ dnorm(1.5, 1) } }",
+        {"N": 3, "k": [1, 1, 1], "cut": [0.1, 2.9]},
+    ),
+    "counted": (
+        "model { y ~ dsum(a, b) a ~ dbin(0.4, 3) b ~ dbin(0.5, 4) }",
+        {"y": 7},
+    ),
+    "factors": (
+        "model { for (i in 1:N) { zero[i] <- 0; zero[i] ~ dloglik(phi[i]) phi[i] <- -pow(x[i] - m, 2) } m ~ dnorm(0,1)\n"
+        "g ~ dggamma(2, 1.5, 0.7) w ~ dchisqr(3) k ~ dnegbin(0.4, 3) }",
+        {"N": 2, "x": [1, 2]},
+    ),
+    "cloned": (
+        "data { for (j in 1:c[1]) { r[j] <- v[1] } for (i in 2:R) { for (j in c[i-1]+1 : c[i]) { r[j] <- v[i] } } }\n"
+        "model { for (j in 1:c[R]) { r[j] ~ dbern(p) } for (k in 1:2) { s[k] <- u[k]; s[k] ~ dpois(m) } p ~ dbeta(1, 1)\n"
+        " m ~ dgamma(1, 1) }",
+        {"R": 3, "c": [1, 3, 4], "v": [0, 1, 1], "u": [2, 3]},
+    ),
+    "counts": (
+        "var p[2,3]; model { for (i in 1:2) { X[i,] ~ dmulti(p[i,], n[i]) for (k in 1:3) { p[i,k] <- f[i,k] / sum(f[i,])\n"
+        "log(f[i,k]) <- a[i] * (k - 1) } a[i] ~ dnorm(0, 1) } }",
+        {"X": [[1, 2, 3], [4, 0, 1]], "n": [6, 5]},
+    ),
+    "ordinal": (
+        "model { for (i in 1:N) { for (j in 1:J) { for (k in 1:ncat[j]-1) { logit(Q[i,j,k]) <- th[i] - g[j,k] }\n"
+        "p[i,j,1] <- 1 - Q[i,j,1] for (k in 2:ncat[j]-1) { p[i,j,k] <- Q[i,j,k-1] - Q[i,j,k] }\n"
+        "p[i,j,ncat[j]] <- Q[i,j,ncat[j]-1] y[i,j] ~ dcat(p[i,j,1:ncat[j]]) } th[i] ~ dnorm(0,1) } }",
+        {"N": 2, "J": 3, "ncat": [2, 3, 4], "g": [[0.1, None, None], [-1, 1, None], [-1, 0, 1]],
+         "y": [[1, 2, 4], [2, None, 1]]},  # fmt: skip
+    ),
+    "functions": (
+        "model { x ~ dnorm(0.5, 1) y <- step(x) + equals(x, 2) + abs(x) + cos(x) * sin(x) + trunc(x * 3) + round(x)\n"
+        "+ (x > 0 && x <= 2) + ifelse(x < 1, 2, 3) + ilogit(x) + phi(x) + icloglog(x) + x ^ 2 - -x + !x\n"
+        "+ loggam(x + 4) + max(x, 1) + min(x, 1, 2) z ~ dnorm(y, 1) w ~ dnorm(interp.lin(x, k[], v[]), 1) }",
+        {"k": [-9, 0, 1, 9], "v": [0, 1, 3, 2]},
+    ),
+    "shifted": (
+        "model { for (i in 1:N) { y[i] ~ dnorm(a[i + 1] - a[i], 1) } for (i in 1:N+1) { a[i] ~ dnorm(x[2 * i], 1) }\n"
+        "for (i in 1:N) { w[N + 1 - i] ~ dnorm(a[i], 1) } }",
+        {"N": 3, "y": [1, 2, 3], "x": [1, 2, 3, 4, 5, 6, 7, 8]},
+    ),
+    "reserved": (
+        "model { for (i in 1:plates) { lambda[i] ~ dgamma(1, 1) y.obs[i] ~ dpois(lambda[i] * class) } learn <- lambda[1] }",
+        {"plates": 2, "y.obs": [1, 2], "class": 1.5},
+    ),
+    "square": (
+        "model { for (j in 2:s-1) { T[j,j] <- tau * (1 + pow(rho, 2)) } T[1,1] <- tau T[s,s] <- tau\n"
+        "for (j in 1:s-1) { T[j,j+1] <- -tau * rho; T[j+1,j] <- T[j,j+1] }\n"
+        "for (i in 1:s-1) { for (j in 2+i:s) { T[i,j] <- 0; T[j,i] <- 0 } } for (j in 1:s) { mu[j] <- 0.5 }\n"
+        "g[1:s] ~ dmnorm(mu[], T[,]) rho ~ dunif(0,1) tau ~ dunif(0.5, 3) }",
+        {"s": 4},
+    ),
+    "circle": (
+        "model { a ~ dunif(b, 10) b ~ dunif(0, top) top <- min(a, c) c ~ dunif(b, 10) y ~ dnorm(a - b, 1) }",
+        {"y": 1.5},
+    ),
+}
