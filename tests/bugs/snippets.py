@@ -134,3 +134,6 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         {"y": 1.5},
     ),
 }
+
+STARTS: dict[str, dict[str, object]] = {"circle": {"a": 5, "b": 2, "c": 6}}
+"""Values for what cannot be drawn one after another."""

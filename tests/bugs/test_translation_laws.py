@@ -10,7 +10,7 @@ import pytest
 
 from bugs.direct import Direct
 from bugs.evaluated import log_joint
-from bugs.snippets import SNIPPETS
+from bugs.snippets import SNIPPETS, STARTS
 from outside.corpus import CORPUS, cases, needs_corpus
 from platewright.language.bugs.data import read_data
 from platewright.language.bugs.reader import read_bugs
@@ -32,7 +32,7 @@ def check(text: str, data: dict[str, np.ndarray], seed: int, start: dict[str, np
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_a_snippet_keeps_its_log_joint(name: str, seed: int) -> None:
     text, data = SNIPPETS[name]
-    check(text, read_data(data), seed, {})
+    check(text, read_data(data), seed, read_data(STARTS.get(name, {})))
 
 
 @needs_corpus

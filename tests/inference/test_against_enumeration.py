@@ -46,7 +46,9 @@ def test_leaving_out_barren_nodes_changes_no_answer(seed: int) -> None:
         assert np.isclose(part.log_evidence, whole.log_evidence, atol=1e-10)
 
 
-def markov_text(seed: int, zeros: float, spread: float = 1.0) -> tuple[str, list[tuple[tuple[int, ...], np.ndarray]], list[int]]:
+def markov_text(
+    seed: int, zeros: float, spread: float = 1.0
+) -> tuple[str, list[tuple[tuple[int, ...], np.ndarray]], list[int]]:
     """A random undirected network in UAI text; a share of the weights is zero."""
     generator = np.random.default_rng(seed)
     sizes = [int(size) for size in generator.integers(1, 4, size=generator.integers(3, 7))]
@@ -90,7 +92,9 @@ def test_weights_of_zero_never_give_nan(seed: int) -> None:
 def test_weights_too_far_apart_for_floats_are_done_in_logs(seed: int) -> None:
     text, factors, sizes = markov_text(seed, zeros=0.0, spread=90.0)
     logs = sum(
-        np.transpose(np.log(table), np.argsort(scope)).reshape([sizes[v] if v in scope else 1 for v in range(len(sizes))])
+        np.transpose(np.log(table), np.argsort(scope)).reshape(
+            [sizes[v] if v in scope else 1 for v in range(len(sizes))]
+        )
         for scope, table in factors
     )
     logs = np.broadcast_to(logs, sizes)

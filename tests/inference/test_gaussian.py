@@ -130,7 +130,7 @@ def test_a_mean_that_is_not_linear_is_declined() -> None:
 
 def test_an_unknown_that_is_neither_finite_nor_gaussian_is_declined() -> None:
     m = Model("rate")
-    m.r = Gamma(2.0, 1.0)
+    m.r = Gamma(2.0, rate=1.0)
     m.x = Normal(0.0, precision=m.r)
     with pytest.raises(NotSolvable, match="`r` is Gamma"):
         infer(m, {"x": 1.0})

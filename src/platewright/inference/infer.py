@@ -138,7 +138,9 @@ class Inference:
         for name in wanted:
             self._check(name)
         if len(set(wanted)) < len(wanted) or not wanted:
-            raise NotSolvable(f"the joint of {', '.join(wanted) or 'nothing'}", expected="one or more distinct variables")
+            raise NotSolvable(
+                f"the joint of {', '.join(wanted) or 'nothing'}", expected="one or more distinct variables"
+            )
         real = [name for name in wanted if name in self.problem.reals]
         if len(real) == len(wanted):
             return self._reals(wanted)

@@ -125,9 +125,7 @@ def tree_of(
             children[parent].append(at)
         cliques.append(Clique(axes_here, tuple(tables[at]), tuple(children[at]), parent))
     kept = tuple(range(count, len(names)))
-    return JunctionTree(
-        names, tuple(sizes[name] for name in names), kept, tuple(cliques), tuple(loose), ordering.rule
-    )
+    return JunctionTree(names, tuple(sizes[name] for name in names), kept, tuple(cliques), tuple(loose), ordering.rule)
 
 
 def check_size(tree: JunctionTree, most_bytes: int = MOST_BYTES, what: str = "exact inference") -> JunctionTree:

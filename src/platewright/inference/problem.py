@@ -128,9 +128,12 @@ class Problem:
 
     @cached_property
     def log_constant(self) -> float:
-        """The log normalisers of components all of whose parents are known: part of the evidence, not of any table."""
+        """Log normalisers that no table holds: of components whose parents are all known, and of constant factors."""
         closed = [found for found in self._undirected if not has_open_parents(self.tabulator, found)]
-        return sum(self._component_product(component).log_total for component in closed)
+        constants = [name for name, found in self.graph.potentials.items() if not names(found.expression)]
+        parts = [self._component_product(component).log_total for component in closed]
+        parts += [float(potential_table(self.tabulator, name).log_values) for name in constants]
+        return sum(parts)
 
     # -- the real variables given the levels ---
 

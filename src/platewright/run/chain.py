@@ -77,6 +77,8 @@ def forward(weights: ChainWeights) -> tuple[Array, float]:
         else:
             row = weights.single[t] + np.logaddexp.reduce(filtered[t - 1][:, None] + weights.pair[t], axis=0)
         norm = np.logaddexp.reduce(row)
+        if np.isneginf(norm):  # no chain is possible: nothing to normalise
+            return filtered, -np.inf
         filtered[t] = row - norm
         total += float(norm)
     return filtered, total

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.errors import ImproperPosterior, ParameterError, PlatewrightError, UnknownName
+from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
 from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.interior import moved_inside
 from platewright.run.posterior import Posterior
+from platewright.run.sanity import check_counts, check_possible
 from platewright.schemas.em import EMPlan, Hidden
 
 FALL = 1e-9
@@ -154,18 +155,6 @@ class Runner:
         return Estimate(values, current, tuple(history), False)
 
 
-def check_possible(name: str, log_norm: Array) -> None:
-    """Data that no value of a hidden variable allows are an error, never a NaN."""
-    if np.isneginf(log_norm).any():
-        place = np.argwhere(np.isneginf(log_norm))[0]
-        where = f", element {', '.join(str(number) for number in place)}" if place.size else ""
-        raise PlatewrightError(
-            f"the data have probability zero whatever `{name}` is{where}",
-            expected="data that the model can produce",
-            hint="look for probabilities of exactly 0 or 1 in the model",
-        )
-
-
 def start_expectations(
     plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
 ) -> dict[str, Array]:
@@ -191,6 +180,8 @@ def _features(item: Hidden, plan: EMPlan, columns: Mapping[str, Array], shape: t
     """Standardised data on the rows of a hidden variable."""
     parts = []
     rows = int(np.prod(shape))
+    if not rows:
+        return None
     for name, values in columns.items():
         node = plan.graph.nodes.get(name)
         if node is None or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
@@ -200,7 +191,7 @@ def _features(item: Hidden, plan: EMPlan, columns: Mapping[str, Array], shape: t
             flat = (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float).reshape(rows, -1)
         spread = flat.std(axis=0)
         parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    return np.concatenate(parts, axis=1) if parts and rows else None
+    return np.concatenate(parts, axis=1) if parts else None
 
 
 def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Array:
@@ -215,13 +206,6 @@ def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Arr
     soft = np.full((rows, levels), 0.1 / levels)
     soft[np.arange(rows), nearest] += 0.9
     return soft
-
-
-def check_counts(**counts: float) -> None:
-    """Numbers of things to do are whole and at least one."""
-    for name, count in counts.items():
-        if count < 1 or count != int(count):
-            raise ParameterError(f"{name}={count!r}", expected="a whole number from 1")
 
 
 def run_em(

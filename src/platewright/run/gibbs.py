@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment
+from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
 from platewright.family import Array
 from platewright.language.plate import beginning
@@ -19,6 +19,7 @@ from platewright.program.program import Program, expressions_of
 from platewright.run.chain import backward_sample, chain_weights, forward
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.posterior import Posterior
+from platewright.run.sanity import check_finite, check_possible
 from platewright.run.slicing import element_density, slice_step
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
 
@@ -75,14 +76,24 @@ class Sampler:
 
     def sweep(self) -> None:
         """Draw every block once, in order, each given the newest values of the others."""
-        for number, block in enumerate(self.plan.blocks):
-            match block:
-                case ExactBlock():
-                    self._draw_exact(self.prepared[number])
-                case SliceBlock():
-                    self._draw_slice(block)
-                case ChainBlock():
-                    self._draw_chain(block)
+        with np.errstate(all="ignore"):
+            for number, block in enumerate(self.plan.blocks):
+                match block:
+                    case ExactBlock():
+                        self._draw_exact(self.prepared[number])
+                    case SliceBlock():
+                        self._draw_slice(block)
+                    case ChainBlock():
+                        self._draw_chain(block)
+        check_finite(self.values)
+
+    def check_possible(self) -> None:
+        """The state reached must be one that the model can produce together with the data."""
+        environment = Environment({**self.columns, **self.values}, self.sizes)
+        for factor in self.plan.factors:
+            with np.errstate(all="ignore"):
+                found = np.array(evaluate(factor.expression, environment, factor.axes))
+            check_possible(factor.owner, np.where(np.isnan(found), -np.inf, found))
 
     def _draw_exact(self, ready: Prepared) -> None:
         everything = {**self.columns, **self.values}
@@ -124,7 +135,8 @@ class Sampler:
         environment = Environment({**self.columns, **self.values}, self.sizes)
         levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
         weights = chain_weights(name, block.factors, levels, self.columns[beginning(step)], environment)
-        filtered, _ = forward(weights)
+        filtered, total = forward(weights)
+        check_possible(name, np.asarray(total))
         self.values[name] = backward_sample(weights, filtered, self.generator)
 
 
@@ -139,6 +151,7 @@ def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) 
             half = {name: np.array(values[len(values) // 2 :]) for name, values in recent.items()}
             sampler.tune(half)
         tick()
+    sampler.check_possible()
     kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for _ in range(count):
         for _ in range(thin):

@@ -13,6 +13,7 @@ from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.gibbs import Sampler, run_chain
 from platewright.run.sampled import Sampled
+from platewright.run.sanity import check_counts
 from platewright.run.starting import starting_values
 from platewright.run.ticking import progress
 from platewright.schemas.gibbs import GibbsPlan
@@ -126,6 +127,8 @@ def run_gibbs(
     seed: int = 0,
 ) -> dict[str, Array]:
     """Independent chains from jittered starts; the first axis of each result numbers them."""
+    check_counts(chains=chains, draws=draws, thin=thin)
+    check_counts(0, warm_up=warm_up)
     wanted = [name for block in plan.blocks for name in block.variables]
     found: list[dict[str, Array]] = []
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")

@@ -160,7 +160,9 @@ class _Reader:
         if not gap.max() <= LARGEST_GAP:
             if np.isnan(gap).any():
                 raise words.error(f"`{name}` has no probabilities for some states of its parents", at=at)
-            raise words.error(f"probabilities of `{name}` sum to {values.sum(axis=-1).flat[gap.argmax()]:g}", "1", at=at)
+            raise words.error(
+                f"probabilities of `{name}` sum to {values.sum(axis=-1).flat[gap.argmax()]:g}", "1", at=at
+            )
         self.conditionals[name] = Conditional(name, tuple(parents), values)
 
     def _rows(self, name: str, parents: list[str], shape: list[int]) -> np.ndarray:
