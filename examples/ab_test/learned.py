@@ -43,7 +43,14 @@ def statistics(data, size):
     sum_visits_conversions = np.sum(special.gammaln(visits - conversions + 1))
     # evidence
     sum_conversions_visits = np.sum(np.where((conversions <= visits), 0.0, -np.inf))
-    return {"sum_shown_conversions": sum_shown_conversions, "sum_shown_visits_conversions": sum_shown_visits_conversions, "sum_visits": sum_visits, "sum_conversions": sum_conversions, "sum_visits_conversions": sum_visits_conversions, "sum_conversions_visits": sum_conversions_visits}
+    return {
+        "sum_shown_conversions": sum_shown_conversions,
+        "sum_shown_visits_conversions": sum_shown_visits_conversions,
+        "sum_visits": sum_visits,
+        "sum_conversions": sum_conversions,
+        "sum_visits_conversions": sum_visits_conversions,
+        "sum_conversions_visits": sum_conversions_visits,
+    }
 
 
 def merged(left, right):
@@ -72,7 +79,14 @@ def finish(found, data, size):
     # rate given the statistics: Beta
     rate_b = 9 + sum_shown_visits_conversions
     # evidence (Lemma 6.4)
-    log_evidence = 2.1972245773362182 * size_variant + sum_visits - sum_conversions - sum_visits_conversions + sum_conversions_visits + np.sum(special.gammaln(rate_a) + special.gammaln(rate_b) - special.gammaln(rate_a + rate_b))
+    log_evidence = (
+        2.1972245773362182 * size_variant
+        + sum_visits
+        - sum_conversions
+        - sum_visits_conversions
+        + sum_conversions_visits
+        + np.sum(special.gammaln(rate_a) + special.gammaln(rate_b) - special.gammaln(rate_a + rate_b))
+    )
     return {
         "rate_a": rate_a,
         "rate_b": rate_b,
@@ -85,9 +99,11 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))
@@ -99,7 +115,7 @@ def read(path):
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"day": len(table)}
-    data["shown"], count = coded([r["shown"] for r in table], 2)
+    data["shown"], count = coded([r["shown"] for r in table], 2, ['A', 'B'])
     size.setdefault("variant", count)
     data["visits"] = np.array([float(r["visits"]) for r in table])
     data["conversions"] = np.array([float(r["conversions"]) for r in table])

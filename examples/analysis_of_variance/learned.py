@@ -342,12 +342,20 @@ def finish(found, data, size):
     # effect given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1, 1])
     # rows of effect
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_treatment,)), (size_treatment, 1)), np.reshape(np.broadcast_to(0, (size_treatment,)), (size_treatment, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_treatment,)), (size_treatment, 1)),
+            np.reshape(np.broadcast_to(0, (size_treatment,)), (size_treatment, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0[..., None, :]
     block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
     # rows of crop
     block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1), (1, 2)], [[block1_columns[1]], [block1_columns[0]]], block1_columns[-1], 1)
+    block1_rows_1 = placed(
+        block1_rows_1, [(0, 1), (1, 2)], [[block1_columns[1]], [block1_columns[0]]], block1_columns[-1], 1
+    )
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
     block1 = triangularised(block1, block1_columns[1], 1)
     block1_root = block1["root"]
@@ -382,7 +390,14 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * block2_residual
     # evidence (Lemma 6.4)
-    log_evidence = -2.3025850929940455 + (-0.9189385332046727) * size_plot - np.sum(block1_log_root) - block2_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        -2.3025850929940455
+        + (-0.9189385332046727) * size_plot
+        - np.sum(block1_log_root)
+        - block2_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,
@@ -411,9 +426,11 @@ def learn(data, size):
     return finish(found, data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))
@@ -425,7 +442,7 @@ def read(path):
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"plot": len(table)}
-    data["given"], count = coded([r["given"] for r in table], 3)
+    data["given"], count = coded([r["given"] for r in table], 3, ['none', 'some', 'much'])
     size.setdefault("treatment", count)
     data["crop"] = np.array([float(r["crop"]) for r in table])
     size["treatment"] = 3

@@ -330,7 +330,13 @@ def statistics(data, size, exact=()):
     sum_first_of_time_3 = np.sum(-0.9189385332046727 + 0.9189385332046727 * first_of_time)
     # rows of y: mean and scatter
     block1_pool_2 = pooled([1, previous(y), y], 1 - first_of_time, [], (), "block1_pool_2" in exact)
-    return {"sum_first_of_time": sum_first_of_time, "sum_first_of_time_2": sum_first_of_time_2, "sum_first_of_time_y": sum_first_of_time_y, "sum_first_of_time_3": sum_first_of_time_3, "block1_pool_2": block1_pool_2}
+    return {
+        "sum_first_of_time": sum_first_of_time,
+        "sum_first_of_time_2": sum_first_of_time_2,
+        "sum_first_of_time_y": sum_first_of_time_y,
+        "sum_first_of_time_3": sum_first_of_time_3,
+        "block1_pool_2": block1_pool_2,
+    }
 
 
 def merged(left, right):
@@ -364,7 +370,9 @@ def finish(found, data, size):
     block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
     # rows of y
     block1_rows_2 = rows_of_pool(*block1_pool_2)
-    block1_rows_2 = placed(block1_rows_2, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1)
+    block1_rows_2 = placed(
+        block1_rows_2, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
+    )
     block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
     block1 = triangularised(block1, block1_columns[2], 1)
     block1_root = block1["root"]
@@ -376,7 +384,14 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * sum_first_of_time_y + 0.5 * block1_residual
     # evidence (Lemma 6.4)
-    log_evidence = -1.1512925464970227 + sum_first_of_time_3 + (-0.9189385332046727) * sum_first_of_time - block1_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        -1.1512925464970227
+        + sum_first_of_time_3
+        + (-0.9189385332046727) * sum_first_of_time
+        - block1_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

@@ -38,7 +38,12 @@ def finish(found, data, size):
     # theta given the statistics: Beta
     theta_b = 1.5 + sum_heads_2
     # evidence (Lemma 6.4)
-    log_evidence = 0.9347116558304358 + special.gammaln(theta_a) + special.gammaln(theta_b) - special.gammaln(theta_a + theta_b)
+    log_evidence = (
+        0.9347116558304358
+        + special.gammaln(theta_a)
+        + special.gammaln(theta_b)
+        - special.gammaln(theta_a + theta_b)
+    )
     return {
         "theta_a": theta_a,
         "theta_b": theta_b,

@@ -341,7 +341,12 @@ def statistics(data, size, exact=()):
     block1_pool_1 = pooled([1, x1], 1, [var1], (size_one,), "block1_pool_1" in exact)
     # rows of x2: mean and scatter
     block2_pool_1 = pooled([x1, x2], 1, [var1], (size_one,), "block2_pool_1" in exact)
-    return {"count_var1": count_var1, "count_var1_var2": count_var1_var2, "block1_pool_1": block1_pool_1, "block2_pool_1": block2_pool_1}
+    return {
+        "count_var1": count_var1,
+        "count_var1_var2": count_var1_var2,
+        "block1_pool_1": block1_pool_1,
+        "block2_pool_1": block2_pool_1,
+    }
 
 
 def merged(left, right):
@@ -370,7 +375,13 @@ def finish(found, data, size):
     # mu1 given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1])
     # rows of mu1
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_one,)), (size_one, 1)), np.reshape(np.broadcast_to(0, (size_one,)), (size_one, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_one,)), (size_one, 1)),
+            np.reshape(np.broadcast_to(0, (size_one,)), (size_one, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0[..., None, :]
     block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
     # rows of x1
@@ -389,7 +400,13 @@ def finish(found, data, size):
     # slope given the rest: jointly Gaussian
     block2_columns = np.cumsum([0, 1])
     # rows of slope
-    block2_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_one,)), (size_one, 1)), np.reshape(np.broadcast_to(0, (size_one,)), (size_one, 1))], axis=-1)
+    block2_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_one,)), (size_one, 1)),
+            np.reshape(np.broadcast_to(0, (size_one,)), (size_one, 1)),
+        ],
+        axis=-1,
+    )
     block2_rows_0 = block2_rows_0[..., None, :]
     block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
     # rows of x2
@@ -406,13 +423,31 @@ def finish(found, data, size):
     # tau2 given the statistics: Gamma
     tau2_rate = 1 + 0.5 * block2_residual
     # evidence of the piece with theta1 (Lemma 6.4)
-    log_evidence_theta1 = special.gammaln(size_one) + np.sum(special.gammaln(theta1_concentration)) - special.gammaln(np.sum(theta1_concentration))
+    log_evidence_theta1 = (
+        special.gammaln(size_one)
+        + np.sum(special.gammaln(theta1_concentration))
+        - special.gammaln(np.sum(theta1_concentration))
+    )
     # evidence of the piece with theta2 (Lemma 6.4)
-    log_evidence_theta2 = size_one * special.gammaln(size_two) + np.sum(np.sum(special.gammaln(theta2_concentration), axis=-1) - special.gammaln(np.sum(theta2_concentration, axis=-1)))
+    log_evidence_theta2 = (
+        size_one * special.gammaln(size_two)
+        + np.sum(
+            np.sum(special.gammaln(theta2_concentration), axis=-1)
+            - special.gammaln(np.sum(theta2_concentration, axis=-1))
+        )
+    )
     # evidence of the piece with tau1, mu1 (Lemma 6.4)
-    log_evidence_tau1_mu1 = (-0.9189385332046727) * size_case - np.sum(block1_log_root) + np.sum(special.gammaln(tau1_shape) - tau1_shape * np.log(tau1_rate))
+    log_evidence_tau1_mu1 = (
+        (-0.9189385332046727) * size_case
+        - np.sum(block1_log_root)
+        + np.sum(special.gammaln(tau1_shape) - tau1_shape * np.log(tau1_rate))
+    )
     # evidence of the piece with tau2, slope (Lemma 6.4)
-    log_evidence_tau2_slope = (-0.9189385332046727) * size_case - np.sum(block2_log_root) + np.sum(special.gammaln(tau2_shape) - tau2_shape * np.log(tau2_rate))
+    log_evidence_tau2_slope = (
+        (-0.9189385332046727) * size_case
+        - np.sum(block2_log_root)
+        + np.sum(special.gammaln(tau2_shape) - tau2_shape * np.log(tau2_rate))
+    )
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_theta1 + log_evidence_theta2 + log_evidence_tau1_mu1 + log_evidence_tau2_slope
     return {
@@ -451,9 +486,11 @@ def learn(data, size):
     return finish(found, data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

@@ -345,12 +345,29 @@ def finish(found, data, size):
     # taste given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1, 1, size_item])
     # rows of taste
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_user,)), (size_user, 1)), np.reshape(np.broadcast_to(0, (size_user,)), (size_user, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_user,)), (size_user, 1)),
+            np.reshape(np.broadcast_to(0, (size_user,)), (size_user, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0[..., None, :]
     block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
     # rows of stars
     block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1), (1, 2), (2, 3)], [[block1_columns[1]], [block1_columns[0]], block1_columns[2] + np.reshape(np.broadcast_to(np.arange(size_item), (size_user, size_item)), (size_user, size_item, 1))], block1_columns[-1], 1)
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(0, 1), (1, 2), (2, 3)],
+        [
+            [block1_columns[1]],
+            [block1_columns[0]],
+            block1_columns[2]
+            + np.reshape(np.broadcast_to(np.arange(size_item), (size_user, size_item)), (size_user, size_item, 1)),
+        ],
+        block1_columns[-1],
+        1,
+    )
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
     block1 = triangularised(block1, block1_columns[1], 1)
     block1_root = block1["root"]
@@ -365,7 +382,12 @@ def finish(found, data, size):
     block1_left_1 = block1["left"][..., block1_columns[2] - block1_columns[1] : block1_columns[3] - block1_columns[1]]
     block1_cross_1 = block1["cross"][..., block1_columns[2] - block1_columns[1] : block1_columns[3] - block1_columns[1]]
     # rows of block1: residual: mean and scatter
-    block2_pool_2 = well_pooled([np.ravel(block1_left_0), np.reshape(block1_left_1, (-1, size_item)), np.ravel(block1_left)], 1, [], ())
+    block2_pool_2 = well_pooled(
+        [np.ravel(block1_left_0), np.reshape(block1_left_1, (-1, size_item)), np.ravel(block1_left)],
+        1,
+        [],
+        (),
+    )
     # overall, quality given the rest: jointly Gaussian
     block2_columns = np.cumsum([0, 1, size_item])
     # rows of overall
@@ -374,14 +396,32 @@ def finish(found, data, size):
     block2_rows_0 = block2_rows_0[..., None, :]
     block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
     # rows of quality
-    block2_rows_1 = np.concatenate([np.reshape(np.broadcast_to(1, (size_item,)), (size_item, 1)), np.reshape(np.broadcast_to(0, (size_item,)), (size_item, 1))], axis=-1)
+    block2_rows_1 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_item,)), (size_item, 1)),
+            np.reshape(np.broadcast_to(0, (size_item,)), (size_item, 1)),
+        ],
+        axis=-1,
+    )
     block2_rows_1 = block2_rows_1 * np.sqrt(3)
     block2_rows_1 = block2_rows_1[..., None, :]
-    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [block2_columns[1] + np.reshape(np.arange(size_item), (size_item, 1))], block2_columns[-1], 1)
+    block2_rows_1 = placed(
+        block2_rows_1,
+        [(0, 1)],
+        [block2_columns[1] + np.reshape(np.arange(size_item), (size_item, 1))],
+        block2_columns[-1],
+        1,
+    )
     # rows of block1: residual
     edges = np.cumsum([0, 1, size_item, 1])
     block2_rows_2 = rows_of_pool(*block2_pool_2)
-    block2_rows_2 = placed(block2_rows_2, [(edges[0], edges[1]), (edges[1], edges[2])], [[block2_columns[0]], block2_columns[1] + np.arange(size_item)], block2_columns[-1], 1)
+    block2_rows_2 = placed(
+        block2_rows_2,
+        [(edges[0], edges[1]), (edges[1], edges[2])],
+        [[block2_columns[0]], block2_columns[1] + np.arange(size_item)],
+        block2_columns[-1],
+        1,
+    )
     block2 = stacked([block2_rows_0, block2_rows_1, block2_rows_2], 0)
     block2 = triangularised(block2, block2_columns[2], 1)
     block2_root = block2["root"]
@@ -393,7 +433,15 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * block2_residual
     # evidence (Lemma 6.4)
-    log_evidence = -1.1512925464970227 + 0.549306144334055 * size_item + (-0.9189385332046727) * size_rating - np.sum(block1_log_root) - block2_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        -1.1512925464970227
+        + 0.549306144334055 * size_item
+        + (-0.9189385332046727) * size_rating
+        - np.sum(block1_log_root)
+        - block2_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,
@@ -423,9 +471,11 @@ def learn(data, size):
     return finish(found, data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

@@ -48,7 +48,11 @@ def finish(found, data, size):
     # theta given the statistics: Dirichlet
     theta_concentration = count_shown + 1
     # evidence (Lemma 6.4)
-    log_evidence = special.gammaln(size_face) + np.sum(special.gammaln(theta_concentration)) - special.gammaln(np.sum(theta_concentration))
+    log_evidence = (
+        special.gammaln(size_face)
+        + np.sum(special.gammaln(theta_concentration))
+        - special.gammaln(np.sum(theta_concentration))
+    )
     return {
         "theta_concentration": theta_concentration,
         "log_evidence": log_evidence,
@@ -60,9 +64,11 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

@@ -39,7 +39,11 @@ def statistics(data, size):
     count_rained_sprinkled = grouped((rained, sprinkled,), (size_rain, size_sprinkler,))
     # t_wet given the statistics: Dirichlet
     count_rained_sprinkled_wetness = grouped((rained, sprinkled, wetness,), (size_rain, size_sprinkler, size_wet,))
-    return {"count_rained": count_rained, "count_rained_sprinkled": count_rained_sprinkled, "count_rained_sprinkled_wetness": count_rained_sprinkled_wetness}
+    return {
+        "count_rained": count_rained,
+        "count_rained_sprinkled": count_rained_sprinkled,
+        "count_rained_sprinkled_wetness": count_rained_sprinkled_wetness,
+    }
 
 
 def merged(left, right):
@@ -47,7 +51,9 @@ def merged(left, right):
     return {
         "count_rained": left["count_rained"] + right["count_rained"],
         "count_rained_sprinkled": left["count_rained_sprinkled"] + right["count_rained_sprinkled"],
-        "count_rained_sprinkled_wetness": left["count_rained_sprinkled_wetness"] + right["count_rained_sprinkled_wetness"],
+        "count_rained_sprinkled_wetness": left[
+            "count_rained_sprinkled_wetness"
+        ] + right["count_rained_sprinkled_wetness"],
     }
 
 
@@ -66,11 +72,30 @@ def finish(found, data, size):
     # t_wet given the statistics: Dirichlet
     t_wet_concentration = count_rained_sprinkled_wetness + 1
     # evidence of the piece with t_rain (Lemma 6.4)
-    log_evidence_t_rain = special.gammaln(size_rain) + np.sum(special.gammaln(t_rain_concentration)) - special.gammaln(np.sum(t_rain_concentration))
+    log_evidence_t_rain = (
+        special.gammaln(size_rain)
+        + np.sum(special.gammaln(t_rain_concentration))
+        - special.gammaln(np.sum(t_rain_concentration))
+    )
     # evidence of the piece with t_sprinkler (Lemma 6.4)
-    log_evidence_t_sprinkler = size_rain * special.gammaln(size_sprinkler) + np.sum(np.sum(special.gammaln(t_sprinkler_concentration), axis=-1) - special.gammaln(np.sum(t_sprinkler_concentration, axis=-1)))
+    log_evidence_t_sprinkler = (
+        size_rain * special.gammaln(size_sprinkler)
+        + np.sum(
+            np.sum(special.gammaln(t_sprinkler_concentration), axis=-1)
+            - special.gammaln(np.sum(t_sprinkler_concentration, axis=-1))
+        )
+    )
     # evidence of the piece with t_wet (Lemma 6.4)
-    log_evidence_t_wet = size_sprinkler * size_rain * special.gammaln(size_wet) + np.sum(np.sum(np.sum(special.gammaln(np.transpose(t_wet_concentration, (1, 0, 2))), axis=-1) - special.gammaln(np.sum(np.transpose(t_wet_concentration, (1, 0, 2)), axis=-1)), axis=-1))
+    log_evidence_t_wet = (
+        size_sprinkler * size_rain * special.gammaln(size_wet)
+        + np.sum(
+            np.sum(
+                np.sum(special.gammaln(np.transpose(t_wet_concentration, (1, 0, 2))), axis=-1)
+                - special.gammaln(np.sum(np.transpose(t_wet_concentration, (1, 0, 2)), axis=-1)),
+                axis=-1,
+            )
+        )
+    )
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_t_rain + log_evidence_t_sprinkler + log_evidence_t_wet
     return {
@@ -89,9 +114,11 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

@@ -340,12 +340,24 @@ def finish(found, data, size):
     # effect given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1, 1])
     # rows of effect
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_school,)), (size_school, 1)), np.reshape(np.broadcast_to(-1, (size_school,)), (size_school, 1)), np.reshape(np.broadcast_to(0, (size_school,)), (size_school, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_school,)), (size_school, 1)),
+            np.reshape(np.broadcast_to(-1, (size_school,)), (size_school, 1)),
+            np.reshape(np.broadcast_to(0, (size_school,)), (size_school, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0 * np.sqrt(0.04)
     block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1)
+    block1_rows_0 = placed(
+        block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
+    )
     # rows of estimate
-    block1_rows_1 = np.concatenate([np.reshape(np.broadcast_to(1, (size_school,)), (size_school, 1)), np.reshape(estimate, (size_school, 1))], axis=-1)
+    block1_rows_1 = np.concatenate(
+        [np.reshape(np.broadcast_to(1, (size_school,)), (size_school, 1)), np.reshape(estimate, (size_school, 1))],
+        axis=-1,
+    )
     block1_rows_1 = block1_rows_1 * np.sqrt(error ** (-2.0))[..., None]
     block1_rows_1 = block1_rows_1[..., None, :]
     block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
@@ -379,7 +391,14 @@ def finish(found, data, size):
     block2_right = block2["right"]
     block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
-    log_evidence = -2.3025850929940455 + (-3.4473149788434454) * size_school + 0.5 * sum_error + np.sum(0.9189385332046727 - block1_log_root) - block2_log_root + (-0.5) * block2_residual
+    log_evidence = (
+        -2.3025850929940455
+        + (-3.4473149788434454) * size_school
+        + 0.5 * sum_error
+        + np.sum(0.9189385332046727 - block1_log_root)
+        - block2_log_root
+        + (-0.5) * block2_residual
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

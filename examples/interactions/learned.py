@@ -345,13 +345,25 @@ def finish(found, data, size):
     # both given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1, 1, 1, 1])
     # rows of both
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_soil, size_seed)), (size_soil, size_seed, 1)), np.reshape(np.broadcast_to(0, (size_soil, size_seed)), (size_soil, size_seed, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_soil, size_seed)), (size_soil, size_seed, 1)),
+            np.reshape(np.broadcast_to(0, (size_soil, size_seed)), (size_soil, size_seed, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0 * np.sqrt(4)
     block1_rows_0 = block1_rows_0[..., None, :]
     block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
     # rows of crop
     block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1), (1, 2), (2, 3), (3, 4)], [[block1_columns[1]], [block1_columns[2]], [block1_columns[3]], [block1_columns[0]]], block1_columns[-1], 1)
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(0, 1), (1, 2), (2, 3), (3, 4)],
+        [[block1_columns[1]], [block1_columns[2]], [block1_columns[3]], [block1_columns[0]]],
+        block1_columns[-1],
+        1,
+    )
     block1 = stacked([block1_rows_0, block1_rows_1], 2)
     block1 = triangularised(block1, block1_columns[1], 1)
     block1_root = block1["root"]
@@ -372,16 +384,41 @@ def finish(found, data, size):
     block1_cross_2 = block1["cross"][..., block1_columns[3] - block1_columns[1] : block1_columns[4] - block1_columns[1]]
     block1_cross_2 = block1_cross_2[..., 0]
     # rows of block1: residual: mean and scatter
-    block2_pool_1 = well_pooled([np.ravel(block1_left_0), np.ravel(block1_left_1), np.ravel(block1_left_2), np.ravel(block1_left)], 1, [np.ravel(np.broadcast_to(np.arange(size_soil)[:, None, None], (size_soil, size_seed, size_block1_rows))), np.ravel(np.broadcast_to(np.arange(size_seed)[:, None], (size_soil, size_seed, size_block1_rows)))], (size_soil, size_seed,))
+    block2_pool_1 = well_pooled(
+        [np.ravel(block1_left_0), np.ravel(block1_left_1), np.ravel(block1_left_2), np.ravel(block1_left)],
+        1,
+        [
+            np.ravel(np.broadcast_to(np.arange(size_soil)[:, None, None], (size_soil, size_seed, size_block1_rows))),
+            np.ravel(np.broadcast_to(np.arange(size_seed)[:, None], (size_soil, size_seed, size_block1_rows))),
+        ],
+        (size_soil, size_seed,),
+    )
     # by_soil given the rest: jointly Gaussian
     block2_columns = np.cumsum([0, 1, 1, size_seed])
     # rows of by_soil
-    block2_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_soil,)), (size_soil, 1)), np.reshape(np.broadcast_to(0, (size_soil,)), (size_soil, 1))], axis=-1)
+    block2_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_soil,)), (size_soil, 1)),
+            np.reshape(np.broadcast_to(0, (size_soil,)), (size_soil, 1)),
+        ],
+        axis=-1,
+    )
     block2_rows_0 = block2_rows_0[..., None, :]
     block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
     # rows of block1: residual
     block2_rows_1 = rows_of_pool(*block2_pool_1)
-    block2_rows_1 = placed(block2_rows_1, [(0, 1), (1, 2), (2, 3)], [[block2_columns[1]], [block2_columns[0]], block2_columns[2] + np.reshape(np.broadcast_to(np.arange(size_seed), (size_soil, size_seed)), (size_soil, size_seed, 1))], block2_columns[-1], 1)
+    block2_rows_1 = placed(
+        block2_rows_1,
+        [(0, 1), (1, 2), (2, 3)],
+        [
+            [block2_columns[1]],
+            [block2_columns[0]],
+            block2_columns[2]
+            + np.reshape(np.broadcast_to(np.arange(size_seed), (size_soil, size_seed)), (size_soil, size_seed, 1)),
+        ],
+        block2_columns[-1],
+        1,
+    )
     block2 = stacked([block2_rows_0, block2_rows_1], 1)
     block2 = triangularised(block2, block2_columns[1], 1)
     block2_root = block2["root"]
@@ -396,7 +433,12 @@ def finish(found, data, size):
     block2_left_1 = block2["left"][..., block2_columns[2] - block2_columns[1] : block2_columns[3] - block2_columns[1]]
     block2_cross_1 = block2["cross"][..., block2_columns[2] - block2_columns[1] : block2_columns[3] - block2_columns[1]]
     # rows of block2: residual: mean and scatter
-    block3_pool_2 = well_pooled([np.ravel(block2_left_0), np.reshape(block2_left_1, (-1, size_seed)), np.ravel(block2_left)], 1, [], ())
+    block3_pool_2 = well_pooled(
+        [np.ravel(block2_left_0), np.reshape(block2_left_1, (-1, size_seed)), np.ravel(block2_left)],
+        1,
+        [],
+        (),
+    )
     # level, by_seed given the rest: jointly Gaussian
     block3_columns = np.cumsum([0, 1, size_seed])
     # rows of level
@@ -405,13 +447,31 @@ def finish(found, data, size):
     block3_rows_0 = block3_rows_0[..., None, :]
     block3_rows_0 = placed(block3_rows_0, [(0, 1)], [[block3_columns[0]]], block3_columns[-1], 1)
     # rows of by_seed
-    block3_rows_1 = np.concatenate([np.reshape(np.broadcast_to(1, (size_seed,)), (size_seed, 1)), np.reshape(np.broadcast_to(0, (size_seed,)), (size_seed, 1))], axis=-1)
+    block3_rows_1 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_seed,)), (size_seed, 1)),
+            np.reshape(np.broadcast_to(0, (size_seed,)), (size_seed, 1)),
+        ],
+        axis=-1,
+    )
     block3_rows_1 = block3_rows_1[..., None, :]
-    block3_rows_1 = placed(block3_rows_1, [(0, 1)], [block3_columns[1] + np.reshape(np.arange(size_seed), (size_seed, 1))], block3_columns[-1], 1)
+    block3_rows_1 = placed(
+        block3_rows_1,
+        [(0, 1)],
+        [block3_columns[1] + np.reshape(np.arange(size_seed), (size_seed, 1))],
+        block3_columns[-1],
+        1,
+    )
     # rows of block2: residual
     edges = np.cumsum([0, 1, size_seed, 1])
     block3_rows_2 = rows_of_pool(*block3_pool_2)
-    block3_rows_2 = placed(block3_rows_2, [(edges[0], edges[1]), (edges[1], edges[2])], [[block3_columns[0]], block3_columns[1] + np.arange(size_seed)], block3_columns[-1], 1)
+    block3_rows_2 = placed(
+        block3_rows_2,
+        [(edges[0], edges[1]), (edges[1], edges[2])],
+        [[block3_columns[0]], block3_columns[1] + np.arange(size_seed)],
+        block3_columns[-1],
+        1,
+    )
     block3 = stacked([block3_rows_0, block3_rows_1, block3_rows_2], 0)
     block3 = triangularised(block3, block3_columns[2], 1)
     block3_root = block3["root"]
@@ -423,7 +483,17 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * block3_residual
     # evidence (Lemma 6.4)
-    log_evidence = -2.3025850929940455 + (-0.22579135264472738) * size_seed * size_soil + (-0.9189385332046727) * size_plot + 0.9189385332046727 * size_soil * size_seed - np.sum(np.sum(block1_log_root, axis=-1)) - np.sum(block2_log_root) - block3_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        -2.3025850929940455
+        + (-0.22579135264472738) * size_seed * size_soil
+        + (-0.9189385332046727) * size_plot
+        + 0.9189385332046727 * size_soil * size_seed
+        - np.sum(np.sum(block1_log_root, axis=-1))
+        - np.sum(block2_log_root)
+        - block3_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,
@@ -459,9 +529,11 @@ def learn(data, size):
     return finish(found, data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

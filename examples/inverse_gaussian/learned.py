@@ -39,7 +39,12 @@ def finish(found, data, size):
     # shape given the statistics: Gamma
     shape_rate = 1 + 0.2222222222222222 * sum_passage
     # evidence (Lemma 6.4)
-    log_evidence = (-1.5) * sum_passage_2 + (-0.9189385332046727) * size_run + special.gammaln(shape_shape) - shape_shape * np.log(shape_rate)
+    log_evidence = (
+        (-1.5) * sum_passage_2
+        + (-0.9189385332046727) * size_run
+        + special.gammaln(shape_shape)
+        - shape_shape * np.log(shape_rate)
+    )
     return {
         "shape_shape": shape_shape,
         "shape_rate": shape_rate,

@@ -322,7 +322,33 @@ def statistics(data, size, exact=()):
     size_reading = size["reading"]
     size_instrument = size["instrument"]
     # rows of shown: mean and scatter
-    block1_pool_1 = pooled([np.reshape(np.broadcast_to(np.transpose(np.linalg.cholesky(np.linalg.inv(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))), (1, 0)), (size_reading, size_instrument, size_instrument)), (-1, size_instrument)), np.ravel(np.sum(np.transpose(np.linalg.cholesky(np.linalg.inv(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))), (1, 0)) * shown[:, None, :], axis=-1))], 1, [], (), "block1_pool_1" in exact)
+    block1_pool_1 = pooled(
+        [
+            np.reshape(
+                np.broadcast_to(
+                    np.transpose(
+                        np.linalg.cholesky(np.linalg.inv(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))),
+                        (1, 0),
+                    ),
+                    (size_reading, size_instrument, size_instrument),
+                ),
+                (-1, size_instrument),
+            ),
+            np.ravel(
+                np.sum(
+                    np.transpose(
+                        np.linalg.cholesky(np.linalg.inv(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))),
+                        (1, 0),
+                    ) * shown[:, None, :],
+                    axis=-1,
+                )
+            ),
+        ],
+        1,
+        [],
+        (),
+        "block1_pool_1" in exact,
+    )
     return {"block1_pool_1": block1_pool_1}
 
 
@@ -341,14 +367,28 @@ def finish(found, data, size):
     # truth given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, size_instrument])
     # rows of truth
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_instrument,)), (size_instrument, 1)), np.reshape(np.broadcast_to(0, (size_instrument,)), (size_instrument, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_instrument,)), (size_instrument, 1)),
+            np.reshape(np.broadcast_to(0, (size_instrument,)), (size_instrument, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
     block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [block1_columns[0] + np.reshape(np.arange(size_instrument), (size_instrument, 1))], block1_columns[-1], 1)
+    block1_rows_0 = placed(
+        block1_rows_0,
+        [(0, 1)],
+        [block1_columns[0] + np.reshape(np.arange(size_instrument), (size_instrument, 1))],
+        block1_columns[-1],
+        1,
+    )
     # rows of shown
     edges = np.cumsum([0, size_instrument, 1])
     block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_instrument)], block1_columns[-1], 1)
+    block1_rows_1 = placed(
+        block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_instrument)], block1_columns[-1], 1
+    )
     block1 = stacked([block1_rows_0, block1_rows_1], 0)
     block1 = triangularised(block1, block1_columns[1], 1)
     block1_root = block1["root"]
@@ -356,7 +396,13 @@ def finish(found, data, size):
     block1_right = block1["right"]
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
-    log_evidence = (-2.3025850929940455) * size_instrument + (-0.5) * size_reading * log_determinant(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2)) + (-0.9189385332046727) * size_reading * size_instrument - block1_log_root + (-0.5) * block1_residual
+    log_evidence = (
+        (-2.3025850929940455) * size_instrument
+        + (-0.5) * size_reading * log_determinant(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))
+        + (-0.9189385332046727) * size_reading * size_instrument
+        - block1_log_root
+        + (-0.5) * block1_residual
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

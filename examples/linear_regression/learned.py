@@ -335,14 +335,28 @@ def finish(found, data, size):
     # theta given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, size_column])
     # rows of theta
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_column,)), (size_column, 1)), np.reshape(np.broadcast_to(0, (size_column,)), (size_column, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_column,)), (size_column, 1)),
+            np.reshape(np.broadcast_to(0, (size_column,)), (size_column, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0 * np.sqrt(0.1)
     block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [block1_columns[0] + np.reshape(np.arange(size_column), (size_column, 1))], block1_columns[-1], 1)
+    block1_rows_0 = placed(
+        block1_rows_0,
+        [(0, 1)],
+        [block1_columns[0] + np.reshape(np.arange(size_column), (size_column, 1))],
+        block1_columns[-1],
+        1,
+    )
     # rows of y
     edges = np.cumsum([0, size_column, 1])
     block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_column)], block1_columns[-1], 1)
+    block1_rows_1 = placed(
+        block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_column)], block1_columns[-1], 1
+    )
     block1 = stacked([block1_rows_0, block1_rows_1], 0)
     block1 = triangularised(block1, block1_columns[1], 1)
     block1_root = block1["root"]
@@ -354,7 +368,13 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * block1_residual
     # evidence (Lemma 6.4)
-    log_evidence = (-1.1512925464970227) * size_column + (-0.9189385332046727) * size_row - block1_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        (-1.1512925464970227) * size_column
+        + (-0.9189385332046727) * size_row
+        - block1_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

@@ -355,7 +355,14 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * block1_residual
     # evidence (Lemma 6.4)
-    log_evidence = -0.3465735902799727 - sum_income + (-0.9189385332046727) * size_person - block1_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        -0.3465735902799727
+        - sum_income
+        + (-0.9189385332046727) * size_person
+        - block1_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

@@ -62,7 +62,15 @@ def finish(found, data, size):
     # move given the statistics: Dirichlet
     move_concentration = sum_first_of_day_weather + 1
     # evidence (Lemma 6.4)
-    log_evidence = special.gammaln(size_state) + size_origin * special.gammaln(size_state) + np.sum(special.gammaln(begin_concentration)) - special.gammaln(np.sum(begin_concentration)) + np.sum(np.sum(special.gammaln(move_concentration), axis=-1) - special.gammaln(np.sum(move_concentration, axis=-1)))
+    log_evidence = (
+        special.gammaln(size_state)
+        + size_origin * special.gammaln(size_state)
+        + np.sum(special.gammaln(begin_concentration))
+        - special.gammaln(np.sum(begin_concentration))
+        + np.sum(
+            np.sum(special.gammaln(move_concentration), axis=-1) - special.gammaln(np.sum(move_concentration, axis=-1))
+        )
+    )
     return {
         "begin_concentration": begin_concentration,
         "move_concentration": move_concentration,
@@ -75,9 +83,11 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

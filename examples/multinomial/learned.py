@@ -42,7 +42,14 @@ def finish(found, data, size):
     # share given the statistics: Dirichlet
     share_concentration = 0.5 + sum_counts
     # evidence (Lemma 6.4)
-    log_evidence = (-0.5723649429247004) * size_word + special.gammaln(0.5 * size_word) + sum_length - sum_counts_2 + np.sum(special.gammaln(share_concentration)) - special.gammaln(np.sum(share_concentration))
+    log_evidence = (
+        (-0.5723649429247004) * size_word
+        + special.gammaln(0.5 * size_word)
+        + sum_length
+        - sum_counts_2
+        + np.sum(special.gammaln(share_concentration))
+        - special.gammaln(np.sum(share_concentration))
+    )
     return {
         "share_concentration": share_concentration,
         "log_evidence": log_evidence,

@@ -40,7 +40,9 @@ def statistics(data, size):
     count_first_label = np.transpose(count_first_label, (1, 0))
     # table2 given the statistics: Dirichlet
     count_label_second = grouped((label, second,), (size_kind, size_mid,))
-    return {"count_label": count_label, "count_first_label": count_first_label, "count_label_second": count_label_second}
+    return {
+        "count_label": count_label, "count_first_label": count_first_label, "count_label_second": count_label_second
+    }
 
 
 def merged(left, right):
@@ -67,11 +69,27 @@ def finish(found, data, size):
     # table2 given the statistics: Dirichlet
     table2_concentration = count_label_second + 1
     # evidence of the piece with share (Lemma 6.4)
-    log_evidence_share = special.gammaln(size_kind) + np.sum(special.gammaln(share_concentration)) - special.gammaln(np.sum(share_concentration))
+    log_evidence_share = (
+        special.gammaln(size_kind)
+        + np.sum(special.gammaln(share_concentration))
+        - special.gammaln(np.sum(share_concentration))
+    )
     # evidence of the piece with table1 (Lemma 6.4)
-    log_evidence_table1 = size_kind * special.gammaln(size_low) + np.sum(np.sum(special.gammaln(table1_concentration), axis=-1) - special.gammaln(np.sum(table1_concentration, axis=-1)))
+    log_evidence_table1 = (
+        size_kind * special.gammaln(size_low)
+        + np.sum(
+            np.sum(special.gammaln(table1_concentration), axis=-1)
+            - special.gammaln(np.sum(table1_concentration, axis=-1))
+        )
+    )
     # evidence of the piece with table2 (Lemma 6.4)
-    log_evidence_table2 = size_kind * special.gammaln(size_mid) + np.sum(np.sum(special.gammaln(table2_concentration), axis=-1) - special.gammaln(np.sum(table2_concentration, axis=-1)))
+    log_evidence_table2 = (
+        size_kind * special.gammaln(size_mid)
+        + np.sum(
+            np.sum(special.gammaln(table2_concentration), axis=-1)
+            - special.gammaln(np.sum(table2_concentration, axis=-1))
+        )
+    )
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_share + log_evidence_table1 + log_evidence_table2
     return {
@@ -90,9 +108,11 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

@@ -43,7 +43,14 @@ def finish(found, data, size):
     # p given the statistics: Beta
     p_b = sum_failures + 1
     # evidence (Lemma 6.4)
-    log_evidence = sum_failures_2 - sum_failures_3 + (-0.693147180559945) * size_trial + special.gammaln(p_a) + special.gammaln(p_b) - special.gammaln(p_a + p_b)
+    log_evidence = (
+        sum_failures_2
+        - sum_failures_3
+        + (-0.693147180559945) * size_trial
+        + special.gammaln(p_a)
+        + special.gammaln(p_b)
+        - special.gammaln(p_a + p_b)
+    )
     return {
         "p_a": p_a,
         "p_b": p_b,

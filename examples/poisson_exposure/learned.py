@@ -39,7 +39,12 @@ def statistics(data, size):
     sum_where_accidents_length = grouped((where,), (size_region,), accidents * np.log(length))
     # evidence
     sum_accidents = np.sum(special.gammaln(accidents + 1))
-    return {"sum_where_accidents": sum_where_accidents, "sum_where_length": sum_where_length, "sum_where_accidents_length": sum_where_accidents_length, "sum_accidents": sum_accidents}
+    return {
+        "sum_where_accidents": sum_where_accidents,
+        "sum_where_length": sum_where_length,
+        "sum_where_accidents_length": sum_where_accidents_length,
+        "sum_accidents": sum_accidents,
+    }
 
 
 def merged(left, right):
@@ -63,7 +68,11 @@ def finish(found, data, size):
     # rate given the statistics: Gamma
     rate_rate = 1 + sum_where_length
     # evidence (Lemma 6.4)
-    log_evidence = np.sum(sum_where_accidents_length) - sum_accidents + np.sum(special.gammaln(rate_shape) - rate_shape * np.log(rate_rate))
+    log_evidence = (
+        np.sum(sum_where_accidents_length)
+        - sum_accidents
+        + np.sum(special.gammaln(rate_shape) - rate_shape * np.log(rate_rate))
+    )
     return {
         "rate_shape": rate_shape,
         "rate_rate": rate_rate,
@@ -76,9 +85,11 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

@@ -355,7 +355,13 @@ def finish(found, data, size):
     block1_rows_3 = placed(block1_rows_3, [(0, 1)], [[block1_columns[3]]], block1_columns[-1], 1)
     # rows of y
     block1_rows_4 = rows_of_pool(*block1_pool_4)
-    block1_rows_4 = placed(block1_rows_4, [(0, 1), (1, 2), (2, 3), (3, 4)], [[block1_columns[0]], [block1_columns[1]], [block1_columns[2]], [block1_columns[3]]], block1_columns[-1], 1)
+    block1_rows_4 = placed(
+        block1_rows_4,
+        [(0, 1), (1, 2), (2, 3), (3, 4)],
+        [[block1_columns[0]], [block1_columns[1]], [block1_columns[2]], [block1_columns[3]]],
+        block1_columns[-1],
+        1,
+    )
     block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2, block1_rows_3, block1_rows_4], 0)
     block1 = triangularised(block1, block1_columns[4], 1)
     block1_root = block1["root"]
@@ -367,7 +373,13 @@ def finish(found, data, size):
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * block1_residual
     # evidence (Lemma 6.4)
-    log_evidence = -4.605170185988091 + (-0.9189385332046727) * size_row - block1_log_root + special.gammaln(tau_shape) - tau_shape * np.log(tau_rate)
+    log_evidence = (
+        -4.605170185988091
+        + (-0.9189385332046727) * size_row
+        - block1_log_root
+        + special.gammaln(tau_shape)
+        - tau_shape * np.log(tau_rate)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

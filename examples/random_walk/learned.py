@@ -112,19 +112,56 @@ def finish(found, data, size):
     # level given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, size_time])
     # rows of level
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)),
+            np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0 * np.sqrt(4 * first_of_time)[..., None]
     block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))], block1_columns[-1], 1)
+    block1_rows_0 = placed(
+        block1_rows_0,
+        [(0, 1)],
+        [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))],
+        block1_columns[-1],
+        1,
+    )
     # rows of level
-    block1_rows_1 = np.concatenate([np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(np.broadcast_to(-1, (size_time,)), (size_time, 1)), np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1))], axis=-1)
+    block1_rows_1 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)),
+            np.reshape(np.broadcast_to(-1, (size_time,)), (size_time, 1)),
+            np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1)),
+        ],
+        axis=-1,
+    )
     block1_rows_1 = block1_rows_1 * np.sqrt(4 + (-4) * first_of_time)[..., None]
     block1_rows_1 = block1_rows_1[..., None, :]
-    block1_rows_1 = placed(block1_rows_1, [(0, 1), (1, 2)], [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1)), block1_columns[0] + np.reshape(np.maximum(np.arange(size_time) - 1, 0), (size_time, 1))], block1_columns[-1], 1)
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(0, 1), (1, 2)],
+        [
+            block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1)),
+            block1_columns[0] + np.reshape(np.maximum(np.arange(size_time) - 1, 0), (size_time, 1)),
+        ],
+        block1_columns[-1],
+        1,
+    )
     # rows of seen
-    block1_rows_2 = np.concatenate([np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(seen, (size_time, 1))], axis=-1)
+    block1_rows_2 = np.concatenate(
+        [np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(seen, (size_time, 1))],
+        axis=-1,
+    )
     block1_rows_2 = block1_rows_2[..., None, :]
-    block1_rows_2 = placed(block1_rows_2, [(0, 1)], [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))], block1_columns[-1], 1)
+    block1_rows_2 = placed(
+        block1_rows_2,
+        [(0, 1)],
+        [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))],
+        block1_columns[-1],
+        1,
+    )
     block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
     block1 = triangularised(block1, block1_columns[1], 1)
     block1_root = block1["root"]
@@ -132,7 +169,12 @@ def finish(found, data, size):
     block1_right = block1["right"]
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
-    log_evidence = (-0.22579135264472738) * sum_first_of_time + sum_first_of_time_2 - block1_log_root + (-0.5) * block1_residual
+    log_evidence = (
+        (-0.22579135264472738) * sum_first_of_time
+        + sum_first_of_time_2
+        - block1_log_root
+        + (-0.5) * block1_residual
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

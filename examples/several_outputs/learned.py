@@ -350,14 +350,32 @@ def finish(found, data, size):
     block1_columns = np.cumsum([0, size_column])
     # rows of weights
     edges = np.cumsum([0, 1, size_output])
-    block1_rows_0 = np.concatenate([np.reshape(np.broadcast_to(1, (size_column,)), (size_column, 1)), np.broadcast_to(0, (size_column, size_output))], axis=-1)
+    block1_rows_0 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_column,)), (size_column, 1)),
+            np.broadcast_to(0, (size_column, size_output)),
+        ],
+        axis=-1,
+    )
     block1_rows_0 = block1_rows_0 * np.sqrt(0.5)
     block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(edges[0], edges[1])], [block1_columns[0] + np.reshape(np.arange(size_column), (size_column, 1))], block1_columns[-1], size_output)
+    block1_rows_0 = placed(
+        block1_rows_0,
+        [(edges[0], edges[1])],
+        [block1_columns[0] + np.reshape(np.arange(size_column), (size_column, 1))],
+        block1_columns[-1],
+        size_output,
+    )
     # rows of y
     edges = np.cumsum([0, size_column, size_output])
     block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_column)], block1_columns[-1], size_output)
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(edges[0], edges[1])],
+        [block1_columns[0] + np.arange(size_column)],
+        block1_columns[-1],
+        size_output,
+    )
     block1 = stacked([block1_rows_0, block1_rows_1], 0)
     block1 = triangularised(block1, block1_columns[1], size_output)
     block1_root = block1["root"]
@@ -369,7 +387,16 @@ def finish(found, data, size):
     # noise given the statistics: Wishart
     noise_inverse_scale = 1.0 * (np.arange(size_output) == np.arange(size_output)[:, None]) + block1_residual
     # evidence (Lemma 6.4)
-    log_evidence = (-0.3465735902799727) * size_column * size_output + (-0.9189385332046727) * size_row * size_output + (-1.3862943611198906) * size_output - multivariate_lgamma(2, size_output) - size_output * block1_log_root + 0.34657359027997264 * noise_degrees * size_output + multivariate_lgamma(0.5 * noise_degrees, size_output) + (-0.5) * noise_degrees * log_determinant(noise_inverse_scale)
+    log_evidence = (
+        (-0.3465735902799727) * size_column * size_output
+        + (-0.9189385332046727) * size_row * size_output
+        + (-1.3862943611198906) * size_output
+        - multivariate_lgamma(2, size_output)
+        - size_output * block1_log_root
+        + 0.34657359027997264 * noise_degrees * size_output
+        + multivariate_lgamma(0.5 * noise_degrees, size_output)
+        + (-0.5) * noise_degrees * log_determinant(noise_inverse_scale)
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

@@ -41,7 +41,18 @@ def finish(found, data, size):
     sum_x = found["sum_x"]
     sum_x_y = found["sum_x_y"]
     # evidence (Lemma 6.4)
-    log_evidence = -0.6931471805599453 + special.logsumexp(0.5 * np.log(np.where(np.arange(size_active_levels), 0.25, 400)) + (-0.5) * sum_y + (-0.9189385332046727) * size_row + 0.125 * (np.where(np.arange(size_active_levels), 0.25, 400) + sum_x) * sum_x_y ** 2 * ((-0.5) * np.where(np.arange(size_active_levels), 0.25, 400) + (-0.5) * sum_x) ** (-2.0) + (-0.5) * np.log(np.where(np.arange(size_active_levels), 0.25, 400) + sum_x))
+    log_evidence = (
+        -0.6931471805599453
+        + special.logsumexp(
+            0.5 * np.log(np.where(np.arange(size_active_levels), 0.25, 400))
+            + (-0.5) * sum_y
+            + (-0.9189385332046727) * size_row
+            + 0.125 * (np.where(np.arange(size_active_levels), 0.25, 400) + sum_x) * sum_x_y ** 2 * (
+                (-0.5) * np.where(np.arange(size_active_levels), 0.25, 400) + (-0.5) * sum_x
+            ) ** (-2.0)
+            + (-0.5) * np.log(np.where(np.arange(size_active_levels), 0.25, 400) + sum_x)
+        )
+    )
     return {
         "log_evidence": log_evidence,
     }

@@ -354,7 +354,12 @@ def finish(found, data, size):
     block1_right = block1["right"]
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
-    log_evidence = -2.3025850929940455 + (-1.8378770664093453) * size_sample - block1_log_root + (-0.5) * block1_residual
+    log_evidence = (
+        -2.3025850929940455
+        + (-1.8378770664093453) * size_sample
+        - block1_log_root
+        + (-0.5) * block1_residual
+    )
     return {
         "block1_root": block1_root,
         "block1_log_root": block1_log_root,

@@ -44,7 +44,12 @@ def finish(found, data, size):
     # direction given the statistics: VonMises
     direction_concentration = np.sqrt((0.5 + 2 * sum_wind_2) ** 2 + 4 * sum_wind ** 2)
     # evidence (Lemma 6.4)
-    log_evidence = -log_bessel0(0.5) - size_hour * log_bessel0(2) + (-1.8378770664093453) * size_hour + log_bessel0(direction_concentration)
+    log_evidence = (
+        -log_bessel0(0.5)
+        - size_hour * log_bessel0(2)
+        + (-1.8378770664093453) * size_hour
+        + log_bessel0(direction_concentration)
+    )
     return {
         "direction_mean": direction_mean,
         "direction_concentration": direction_concentration,

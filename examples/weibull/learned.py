@@ -39,7 +39,12 @@ def finish(found, data, size):
     # rate given the statistics: Gamma
     rate_rate = 1 + sum_cycles
     # evidence (Lemma 6.4)
-    log_evidence = 0.7 * sum_cycles_2 + 0.5306282510621704 * size_part + special.gammaln(rate_shape) - rate_shape * np.log(rate_rate)
+    log_evidence = (
+        0.7 * sum_cycles_2
+        + 0.5306282510621704 * size_part
+        + special.gammaln(rate_shape)
+        - rate_shape * np.log(rate_rate)
+    )
     return {
         "rate_shape": rate_shape,
         "rate_rate": rate_rate,

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import platewright as pw
+from laws.identity import check_identity
 from run.row_examples import ONE_PLATE_OF_ROWS, chosen, example, same_posterior
 
 
@@ -111,7 +112,35 @@ def test_renaming_variables_and_plates_changes_nothing(chosen_names: list[str]) 
     assert set(drawn) == {table[key] for key in ("w", "a", "tau")}
 
 
-@pytest.mark.parametrize("word", ["np", "special", "data", "size", "found", "rows", "grouped", "lambda_", "print", "e1"])
+FREE = [
+    "np",
+    "special",
+    "data",
+    "rows",
+    "grouped",
+    "lambda_",
+    "print",
+    "e1",
+    "shape",
+    "rate",
+    "y_shape",
+    "draw",
+    "n_levels",
+]
+NOT_YET = {
+    "size": "backends/naming.py does not keep this word",
+    "found": "backends/naming.py does not keep this word",
+    "well_pooled": "backends/naming.py does not keep this word",
+    "size_n": "the emitted size of plate n has this name; the numbers come out wrong without a word",
+    "tau_shape": "the program computes something of this name, in one namespace with the data",
+    "log_evidence": "the program computes something of this name, in one namespace with the data",
+    "block1_root": "the program computes something of this name, in one namespace with the data",
+}
+
+
+@pytest.mark.parametrize(
+    "word", [*FREE, *(pytest.param(word, marks=pytest.mark.xfail(reason=why)) for word, why in NOT_YET.items())]
+)
 def test_names_of_the_emitted_program_are_free_for_users(word: str) -> None:
     table = {**dict(zip(PLAIN, PLAIN)), "X": word}
     rng = np.random.default_rng(5)
@@ -119,6 +148,7 @@ def test_names_of_the_emitted_program_are_free_for_users(word: str) -> None:
     fit = regression(table).learn({table[key]: values for key, values in data.items()})
     plain = regression(dict(zip(PLAIN, PLAIN))).learn(data)
     assert fit.log_evidence == plain.log_evidence
+    check_identity(fit)
 
 
 def test_an_input_that_no_factor_reads_changes_nothing() -> None:

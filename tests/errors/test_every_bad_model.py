@@ -126,14 +126,22 @@ PLATES: dict[str, Bad] = {
         PlateError,
         ("plate `k`",),
     ),
-    "an input elsewhere": (put("y", lambda m: pw.Input(plates=other().plates["elsewhere"])), PlateError, ("elsewhere",)),
+    "an input elsewhere": (
+        put("y", lambda m: pw.Input(plates=other().plates["elsewhere"])),
+        PlateError,
+        ("elsewhere",),
+    ),
     "levels elsewhere": (put("y", lambda m: pw.Input(levels=other().plates["elsewhere"])), PlateError, ("elsewhere",)),
     "undirected elsewhere": (
         put("y", lambda m: pw.Undirected(levels=2, plates=other().plates["elsewhere"])),
         PlateError,
         ("elsewhere",),
     ),
-    "over elsewhere": (put("y", lambda m: pw.Dirichlet(1, over=other().plates["elsewhere"])), PlateError, ("elsewhere",)),
+    "over elsewhere": (
+        put("y", lambda m: pw.Dirichlet(1, over=other().plates["elsewhere"])),
+        PlateError,
+        ("elsewhere",),
+    ),
     "levels by text": (put("y", lambda m: pw.Input(levels="two")), PlateError, ("`y`", "'two'")),
     "no levels": (put("y", lambda m: pw.Input(levels=0)), PlateError, ("`y`", "levels 0")),
     "a plate twice": (
@@ -266,7 +274,11 @@ PARAMETERS: dict[str, Bad] = {
     "half a trial": (put("y", lambda m: pw.Binomial(2.5, p=0.5)), ParameterError, ("count of Binomial is 2.5", "y")),
     "bounds the wrong way round": (put("y", lambda m: pw.Uniform(2, 1)), ParameterError, ("lower 2 and upper 1", "y")),
     "an empty interval": (put("y", lambda m: pw.Flat(lower=1, upper=1)), ParameterError, ("lower 1 and upper 1",)),
-    "an infinite bound": (put("y", lambda m: pw.Uniform(0, float("inf"))), ParameterError, ("upper of Uniform is inf",)),
+    "an infinite bound": (
+        put("y", lambda m: pw.Uniform(0, float("inf"))),
+        ParameterError,
+        ("upper of Uniform is inf",),
+    ),
     "a table of text": (lambda m: pw.array(["a", "b"], over=_k(m)), ParameterError, ("not a number",)),
     "a ragged table": (lambda m: pw.array([[1.0], [1.0, 2.0]], over=_k(m)), ParameterError, ("not a number",)),
     "a table with a hole": (lambda m: pw.array([1.0, np.nan, 2.0], over=_k(m)), ParameterError, ("NaN",)),

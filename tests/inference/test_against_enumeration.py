@@ -7,7 +7,7 @@ import pytest
 
 from inference.enumeration import Enumerated, random_case
 from platewright.errors import SupportError
-from platewright.inference.infer import Inference, infer
+from platewright.inference.infer import Inference, infer, infer_on
 from platewright.language.networks.uai import read_uai
 
 SEEDS = range(120)
@@ -37,10 +37,8 @@ def test_a_random_chain_graph_is_answered_as_enumeration_does(seed: int) -> None
 
 @pytest.mark.parametrize("seed", range(40))
 def test_leaving_out_barren_nodes_changes_no_answer(seed: int) -> None:
-    graph, exact, whole = random_case(seed)
+    graph, _, whole = random_case(seed)
     for name in whole.unknown[:2]:
-        from platewright.inference.infer import infer_on
-
         part = infer_on(graph, whole.evidence, about=[name])
         np.testing.assert_allclose(part[name].probabilities, whole[name].probabilities, atol=1e-12)
         assert np.isclose(part.log_evidence, whole.log_evidence, atol=1e-10)
@@ -55,7 +53,7 @@ def markov_text(
     factors = []
     for _ in range(generator.integers(3, 9)):
         scope = tuple(int(v) for v in generator.permutation(len(sizes))[: generator.integers(1, 4)])
-        table = np.exp(spread * generator.normal(size=[sizes[v] for v in scope]))
+        table = np.exp(np.clip(spread * generator.normal(size=[sizes[v] for v in scope]), -650, 650))
         table[generator.random(table.shape) < zeros] = 0.0
         factors.append((scope, table))
     lines = ["MARKOV", str(len(sizes)), " ".join(map(str, sizes)), str(len(factors))]
@@ -90,7 +88,7 @@ def test_weights_of_zero_never_give_nan(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_weights_too_far_apart_for_floats_are_done_in_logs(seed: int) -> None:
-    text, factors, sizes = markov_text(seed, zeros=0.0, spread=90.0)
+    text, factors, sizes = markov_text(seed, zeros=0.0, spread=250.0)
     logs = sum(
         np.transpose(np.log(table), np.argsort(scope)).reshape(
             [sizes[v] if v in scope else 1 for v in range(len(sizes))]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from platewright import Bernoulli, Categorical, Gamma, Normal, array, exp, logistic
+from platewright import Bernoulli, Categorical, Gamma, Normal, Undirected, array, exp, logistic
 from platewright.errors import NotSolvable, SizeError
 from platewright.inference.infer import infer
 from platewright.language.model import Model
@@ -136,6 +136,14 @@ def test_an_unknown_that_is_neither_finite_nor_gaussian_is_declined() -> None:
         infer(m, {"x": 1.0})
 
 
+def test_real_undirected_variables_are_declined() -> None:
+    m = Model("field")
+    m.u = Undirected()
+    m.potential("tie", -(m.u**2))
+    with pytest.raises(NotSolvable, match="`u` is undirected and real"):
+        infer(m)
+
+
 def test_too_many_combinations_of_levels_are_refused() -> None:
     m = Model("many")
     total: object = 0.0
@@ -144,4 +152,4 @@ def test_too_many_combinations_of_levels_are_refused() -> None:
         total = total + getattr(m, f"b{at}")
     m.x = Normal(total, sd=1.0)
     with pytest.raises(SizeError, match="20 discrete ones"):
-        infer(m, most_bytes=1 << 20)["x"]  # noqa: B018
+        infer(m, most_bytes=1 << 20)["x"]

@@ -59,7 +59,10 @@ def shared_precision_across_two_data_plates() -> Problem:
     m = pw.Model("two plates one precision")
     a, b = m.plate("a"), m.plate("b")
     m.tau = pw.Gamma(1, rate=1)
-    m.mu = pw.Normal(0, precision=m.tau, )
+    m.mu = pw.Normal(
+        0,
+        precision=m.tau,
+    )
     m.nu = pw.Normal(5, precision=0.2 * m.tau)
     m.y = pw.Normal(m.mu, precision=m.tau, plates=a)
     m.z = pw.Normal(m.nu + m.mu, precision=4 * m.tau, plates=b)
@@ -433,4 +436,6 @@ def differences_of_neighbours_as_a_prior() -> Problem:
     return m, {"y": rng.normal(size=N), "z": rng.integers(0, 4, N)}
 
 
-PROBLEMS = tuple(found for name, found in list(globals().items()) if callable(found) and not name.startswith(("_", "P")))
+PROBLEMS = tuple(
+    found for name, found in list(globals().items()) if callable(found) and not name.startswith(("_", "P"))
+)

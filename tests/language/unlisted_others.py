@@ -222,7 +222,9 @@ def hidden_markov_chain() -> Problem:
     m = pw.Model("hmm")
     k, t = m.plate("k", 2), m.plate("t", ordered=True)
     o = m.plate("o", like=k)
-    m.z = pw.Categorical(pw.array([[0.9, 0.1], [0.2, 0.8]], over=(o, k))[m.lag("z")], start=[0.5, 0.5], over=k, plates=t)
+    m.z = pw.Categorical(
+        pw.array([[0.9, 0.1], [0.2, 0.8]], over=(o, k))[m.lag("z")], start=[0.5, 0.5], over=k, plates=t
+    )
     m.x = pw.Bernoulli(pw.array([0.1, 0.7], over=k)[m.z], plates=t)
     return m, {"x": [1, 0, 1, 1]}
 
@@ -436,4 +438,6 @@ def tables_that_share_a_plate_twice() -> Problem:
     return m, {"y": rng.integers(0, 2, N), "a": rng.integers(0, 3, N), "b": rng.integers(0, 3, N)}
 
 
-PROBLEMS = tuple(found for name, found in list(globals().items()) if callable(found) and not name.startswith(("_", "P")))
+PROBLEMS = tuple(
+    found for name, found in list(globals().items()) if callable(found) and not name.startswith(("_", "P"))
+)

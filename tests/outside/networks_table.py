@@ -1,4 +1,6 @@
-"""Print how exact inference does on every network of the corpus: `PYTHONPATH=src:tests python tests/outside/networks_table.py`.
+"""Print how exact inference does on every network of the corpus.
+
+PYTHONPATH=src python tests/outside/networks_table.py
 
 Words after the command pick cases: `... networks_table.py alarm Grids_11`.
 """
@@ -10,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from outside.corpus import CORPUS, cases  # noqa: E402
-from outside.networks import HEADER, all_lines, discrete, gaussian, undirected  # noqa: E402
+from outside.corpus import CORPUS, cases
+from outside.networks import HEADER, all_lines, discrete, gaussian, undirected
 
 
 def main(chosen: list[str]) -> int:
@@ -23,11 +25,11 @@ def main(chosen: list[str]) -> int:
     missed = 0
     if chosen:
         networks, markov = cases("bn"), cases("uai")
-        lines = [
+        lines = (
             (gaussian if name.startswith("gauss_") else discrete)(name) if name in networks else undirected(name)
             for name in chosen
             if name in networks or name in markov
-        ]
+        )
     else:
         lines = all_lines()
     for line in lines:

@@ -87,9 +87,7 @@ def test_categories_are_predicted_with_their_labels() -> None:
     found = fit.predict({"c": ["v", "u"]})["x"]
     np.testing.assert_allclose(np.exp(found.parameters["log_probabilities"]), [[1 / 3, 2 / 3], [3 / 4, 1 / 4]])
     assert found.labels["k"] == ("low", "high")
-    np.testing.assert_allclose(
-        fit.log_predictive({"c": ["v", "u"], "x": ["high", "high"]}), np.log([2 / 3, 1 / 4])
-    )
+    np.testing.assert_allclose(fit.log_predictive({"c": ["v", "u"], "x": ["high", "high"]}), np.log([2 / 3, 1 / 4]))
 
 
 def test_an_unseen_label_is_an_error_that_names_it() -> None:

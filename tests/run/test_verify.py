@@ -66,7 +66,9 @@ def test_a_wrong_evidence_is_found_out() -> None:
 def test_a_wrong_parameter_is_found_out() -> None:
     fit, _ = fit_and_laws()
     body = tuple(
-        replace(step, expression=step.expression + 0.5) if isinstance(step, Assign) and step.name == "tau_shape" else step
+        replace(step, expression=step.expression + 0.5)
+        if isinstance(step, Assign) and step.name == "tau_shape"
+        else step
         for step in fit.plan.program.body
     )
     assert not verify_fit(with_program(fit, body=body)).passed

@@ -23,6 +23,7 @@ from platewright.algebra.expression import (
 )
 from platewright.backends import pooling, support, twofold
 from platewright.backends.hints import functions_of, without_hints
+from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy_expression import NumpyPrinter
 from platewright.backends.numpy_main import main_text
@@ -32,7 +33,7 @@ from platewright.program.statements import Assign, Feature, Pool, Source, Statis
 
 def numpy_source(program: Program) -> str:
     """The whole module as text."""
-    return _Emitter(program).module()
+    return laid_out(_Emitter(program).module())
 
 
 class _Emitter:

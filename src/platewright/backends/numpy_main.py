@@ -1,4 +1,4 @@
-"""The `main` of an emitted module: read a CSV file, learn, print. Labels become codes in sorted order."""
+"""The `main` of an emitted module: read a CSV file, learn, print. Labels become codes in their declared or sorted order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def main_text(program: Program, names: Names) -> str:
         elif name in program.codes:
             plate = names(program.codes[name])
             count = program_sizes(program).get(program.codes[name])
-            lines.append(f'    data["{key}"], count = coded([r["{header}"] for r in table], {count})')
+            labels = program.labels.get(program.codes[name])
+            known = f", {[str(label) for label in labels]!r}" if labels else ""
+            lines.append(f'    data["{key}"], count = coded([r["{header}"] for r in table], {count}{known})')
             lines.append(f'    size.setdefault("{plate}", count)')
         elif header == "first" and "@" in name:
             lines += _beginnings(name, key, program)
@@ -75,9 +77,11 @@ def program_sizes(program: Program) -> dict[str, int]:
 
 
 CODED = '''
-def coded(values, count):
-    """Codes of labels: numbers below a given count stand for themselves, other labels are counted in sorted order."""
-    if all(value.isdigit() for value in values):
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
         levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
     else:
         levels = sorted(set(values))

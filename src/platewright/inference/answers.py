@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from platewright.errors import UnseenLevel
-from platewright.inference.factor import Array
+from platewright.family import Array
 from platewright.inference.finite import Finite
 
 
@@ -84,7 +84,7 @@ class GaussianMixture:
         """The covariance over all components: within them and between them."""
         centred = self.means - self.weights @ self.means
         between = np.einsum("c,ci,cj->ij", self.weights, centred, centred)
-        return np.einsum("c,cij->ij", self.weights, self.covariances) + between
+        return np.asarray(np.einsum("c,cij->ij", self.weights, self.covariances) + between)
 
     @property
     def variance(self) -> Array | float:

@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from platewright.inference.factor import Array, Table
+from platewright.family import Array
+from platewright.inference.factor import Table
 from platewright.inference.junction_tree import MOST_BYTES, JunctionTree, build_tree, check_size, connected
 from platewright.inference.possible import narrowed_tables, possible_levels
 from platewright.inference.propagation import (
@@ -22,7 +23,7 @@ from platewright.inference.propagation import (
     probabilities,
     walk_back,
 )
-from platewright.inference.semiring import LOG_SUM, MAX, SUM
+from platewright.inference.semiring import LOG_SUM, MAX, SUM, Semiring
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,8 @@ class Product:
         return result
 
 
-def _collected(tree: JunctionTree, tables: Sequence[Table], semiring: object) -> Collected:
-    return collect(tree, [t.names for t in tables], [t.log_values for t in tables], semiring)  # type: ignore[arg-type]
+def _collected(tree: JunctionTree, tables: Sequence[Table], semiring: Semiring) -> Collected:
+    return collect(tree, [t.names for t in tables], [t.log_values for t in tables], semiring)
 
 
 def summed(tree: JunctionTree, tables: Sequence[Table]) -> Collected:

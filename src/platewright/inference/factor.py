@@ -18,13 +18,12 @@ from platewright.algebra.build import substitute
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Reference, names
 from platewright.errors import MissingColumn, ParameterError, SizeError
+from platewright.family import Array
 from platewright.graph.components import Component, component_parents
 from platewright.graph.graph import Graph, topological
 from platewright.graph.normaliser import potentials_of
 from platewright.inference.finite import Finite
 from platewright.inference.junction_tree import ENTRY, MOST_BYTES, shown_bytes
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

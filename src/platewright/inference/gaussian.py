@@ -19,7 +19,8 @@ from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import ONE, Expression, Reference, names
 from platewright.errors import NotSolvable, ParameterError, SizeError
 from platewright.families.normal import NORMAL
-from platewright.inference.factor import Array, Tabulator
+from platewright.family import Array
+from platewright.inference.factor import Tabulator
 from platewright.inference.junction_tree import ENTRY, shown_bytes
 from platewright.recognition.linear import NotLinear, linear
 
@@ -49,15 +50,29 @@ class Solved:
     @property
     def covariances(self) -> Array:
         """Covariance matrices of the real variables."""
-        return self.roots @ np.swapaxes(self.roots, -1, -2)
+        return np.asarray(self.roots @ np.swapaxes(self.roots, -1, -2))
+
+    def draws(self, positions: Mapping[str, Array], count: int, generator: np.random.Generator) -> Array:
+        """One row a draw: given the levels drawn, Gaussian; draws at the same levels are made together."""
+        noise = generator.standard_normal((count, len(self.reals)))
+        shape = self.log_peak.shape
+        at = np.ravel_multi_index([positions[n] for n in self.levels], shape) if shape else np.zeros(count, dtype=int)
+        means = self.means.reshape(-1, len(self.reals))
+        roots = self.roots.reshape(-1, len(self.reals), len(self.reals))
+        result = np.empty_like(noise)
+        for level in np.unique(at):
+            rows = at == level
+            result[rows] = means[level] + noise[rows] @ roots[level].T
+        return result
 
 
 def read_row(tabulator: Tabulator, name: str, unknown: frozenset[str]) -> Row:
     """The row of a real node, or an error that says why its conditional is not linear Gaussian."""
     node = tabulator.graph.nodes[name]
     if node.family is not NORMAL:
+        why = "its values cannot be listed" if name in unknown else "it depends on unknown real variables"
         raise NotSolvable(
-            f"`{name}` is {node.label} and depends on unknown real variables",
+            f"`{name}` is {node.label}, and {why}",
             expected="Normal, with a mean linear in them: exact inference without plates knows tables and Gaussians",
             hint="m.learn, or sample (by='gibbs')",
         )
@@ -149,7 +164,7 @@ def solve(tabulator: Tabulator, rows: Sequence[Row]) -> Solved:
 def _solved(levels: tuple[str, ...], reals: tuple[str, ...], matrix: Array, log_precision: Array, rows: int) -> Solved:
     """From the weighted rows `[A | b]`: `R mean = c`, with the residual in the corner of the triangle."""
     count = len(reals)
-    triangle = np.linalg.qr(matrix, mode="r")
+    triangle = np.asarray(np.linalg.qr(matrix, mode="r"))
     factor, right = triangle[..., :count, :count], triangle[..., :count, count:]
     log_peak = 0.5 * log_precision - 0.5 * rows * log(2 * pi) - 0.5 * triangle[..., count, count] ** 2
     diagonal = np.abs(np.diagonal(factor, axis1=-2, axis2=-1))

@@ -10,10 +10,11 @@ from typing import TypeVar
 import numpy as np
 
 from platewright.errors import NotSolvable, SupportError, UnknownName
+from platewright.family import Array
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.answers import GaussianMixture, MostProbable, Probabilities
 from platewright.inference.discrete import Product
-from platewright.inference.factor import Array, Table
+from platewright.inference.factor import Table
 from platewright.inference.finite import read_evidence
 from platewright.inference.gaussian import connected_rows, solve
 from platewright.inference.junction_tree import JunctionTree, memory_limit, shown_bytes
@@ -173,11 +174,7 @@ class Inference:
         for name, places in positions.items():
             result[name] = np.asarray(self.problem.tabulator.levels[name].labels)[places]
         for group in self.problem.all_groups:
-            at = tuple(positions[name] for name in group.levels)
-            noise = generator.standard_normal((count, len(group.reals)))
-            means = np.broadcast_to(group.means[at], noise.shape)
-            roots = np.broadcast_to(group.roots[at], (*noise.shape, len(group.reals)))
-            result.update(zip(group.reals, (means + np.einsum("nij,nj->ni", roots, noise)).T, strict=True))
+            result.update(zip(group.reals, group.draws(positions, count, generator).T, strict=True))
         return {name: result[name] for name in self.unknown}
 
     # -- how ---

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from platewright.inference.factor import Array, Table
+from platewright.family import Array
+from platewright.inference.factor import Table
 from platewright.inference.propagation import ZeroProbability
 
 Levels = Mapping[str, Array]

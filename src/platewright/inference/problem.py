@@ -62,6 +62,12 @@ class Problem:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Real nodes that are unknown, or known with unknown real parents."""
+        for name in sorted(self.reals):
+            if self.graph.nodes[name].kind != "random":
+                raise NotSolvable(
+                    f"`{name}` is undirected and real",
+                    expected="undirected variables with levels, or directed Gaussian ones",
+                )
         found = []
         for name, node in self.graph.nodes.items():
             if node.kind != "random" or name not in self.nodes:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from platewright.family import Array
 from platewright.inference.junction_tree import JunctionTree
-from platewright.inference.semiring import Array, Named, Semiring, product_of, sum_down, sum_out
-
+from platewright.inference.semiring import Named, Semiring, product_of, sum_down, sum_out
 
 BELOW_ONE = 1 - 2.0**-50
 """Keeps a uniform number below one after rounding."""
@@ -110,7 +111,7 @@ def probabilities(values: Array, semiring: Semiring) -> Array:
     """Weights made to sum to one."""
     if not semiring.scaled:
         values = np.exp(values - values.max())
-    return values / values.sum()
+    return np.asarray(values / values.sum())
 
 
 def walk_back(collected: Collected, uniform: Array | None) -> Array:
@@ -124,7 +125,7 @@ def walk_back(collected: Collected, uniform: Array | None) -> Array:
     for at in range(len(tree.cliques) - 1, -1, -1):
         logs = np.zeros((tree.sizes[at], count))
         for operand in collected.operands(at):
-            positions = tuple(states[:, axis] for axis in operand.axes[1:])
+            positions: list[Any] = [states[:, axis] for axis in operand.axes[1:]]
             chosen = operand.values[(slice(None), *positions)]
             logs += collected.semiring.logs(chosen.reshape(tree.sizes[at], -1))
         if uniform is None:

@@ -16,7 +16,8 @@ from math import prod
 
 import numpy as np
 
-Array = np.ndarray
+from platewright.family import Array
+
 Axes = tuple[int, ...]
 
 SMALL = 1 << 15
@@ -51,7 +52,7 @@ class Semiring:
         if not self.scaled:
             return values
         with np.errstate(divide="ignore"):
-            return np.log(values)
+            return np.asarray(np.log(values))
 
     def rescale(self, values: Array) -> tuple[Array, float]:
         """Values over their largest, in place, and the log of it; minus infinity when all are zero."""
@@ -66,8 +67,8 @@ class Semiring:
     def over(self, whole: Array, part: Array) -> Array:
         """Division in which zero by zero is zero: what a message does not allow, nothing after it does."""
         if self.scaled:
-            return np.divide(whole, part, out=np.zeros_like(whole), where=part > 0)
-        return np.subtract(whole, part, out=np.full_like(whole, -np.inf), where=part > -np.inf)
+            return np.asarray(np.divide(whole, part, out=np.zeros_like(whole), where=part > 0))
+        return np.asarray(np.subtract(whole, part, out=np.full_like(whole, -np.inf), where=part > -np.inf))
 
 
 SUM = Semiring("sum", np.multiply, np.add, 0.0, True)

@@ -45,6 +45,8 @@ class Program:
     """For each categorical column the plate whose positions it holds."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Plate sizes that the model fixes."""
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    """Labels that the model gives to elements of a plate."""
 
     def __str__(self) -> str:
         return program_text(self)

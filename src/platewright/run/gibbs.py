@@ -13,6 +13,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
+from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.program.program import Program, expressions_of
@@ -87,13 +88,19 @@ class Sampler:
                         self._draw_chain(block)
         check_finite(self.values)
 
-    def check_possible(self) -> None:
+    def check_state(self) -> None:
         """The state reached must be one that the model can produce together with the data."""
         environment = Environment({**self.columns, **self.values}, self.sizes)
         for factor in self.plan.factors:
             with np.errstate(all="ignore"):
                 found = np.array(evaluate(factor.expression, environment, factor.axes))
-            check_possible(factor.owner, np.where(np.isnan(found), -np.inf, found))
+            if not (found > -np.inf).all():
+                place = ", ".join(str(number) for number in np.argwhere(~(found > -np.inf))[0])
+                raise PlatewrightError(
+                    f"warm-up found no state that the model allows: `{factor.owner}` has probability zero",
+                    where=f"element {place} of `{factor.owner}`" if place else "",
+                    hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
+                )
 
     def _draw_exact(self, ready: Prepared) -> None:
         everything = {**self.columns, **self.values}
@@ -151,7 +158,7 @@ def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) 
             half = {name: np.array(values[len(values) // 2 :]) for name, values in recent.items()}
             sampler.tune(half)
         tick()
-    sampler.check_possible()
+    sampler.check_state()
     kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for _ in range(count):
         for _ in range(thin):

@@ -180,7 +180,8 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     codes = {
         name: str(graph.nodes[name].domain.levels) for name in columns if graph.nodes[name].domain.kind == "levels"
     }
-    return Program(graph.title, columns, every, tuple(body), _results(body), codes, fixed_sizes(graph))
+    labels = {name: plate.labels for name, plate in graph.plates.items() if plate.labels is not None}
+    return Program(graph.title, columns, every, tuple(body), _results(body), codes, fixed_sizes(graph), labels)
 
 
 def fixed_sizes(graph: Graph) -> dict[str, int]:

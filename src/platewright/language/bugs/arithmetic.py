@@ -16,7 +16,10 @@ from platewright.algebra.lazy import special
 from platewright.language.bugs.syntax import Element, Empty, Expression, FunctionCall, Index, Number, Operation, Range
 
 Array = np.ndarray
-MOST_CELLS = 5_000_000
+MOST_CELLS = 1_000_000
+"""Cells of one array, and repetitions of one statement."""
+MOST_ROWS = 50_000
+"""Cells that are computed one by one, where columns do not do."""
 
 
 class NotKnown(Exception):
@@ -142,7 +145,10 @@ class Scope:
 def compute(node: Expression, scope: Scope) -> Any:
     """The value of an expression, an array where it is one; `NotKnown` where a name has no number."""
     with np.errstate(all="ignore"):
-        return _compute(node, scope)
+        try:
+            return _compute(node, scope)
+        except (TypeError, ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError):
+            raise NotKnown from None
 
 
 def _compute(node: Expression, scope: Scope) -> Any:
@@ -171,10 +177,7 @@ def _call(name: str, arguments: tuple[Expression, ...], scope: Scope) -> Any:
         raise NotKnown
     if name in VECTOR_FUNCTIONS and any(np.ndim(value) for value in scope.loops.values()):
         raise NotKnown  # a column of loop values would be taken for the vector; the caller goes row by row
-    try:
-        return FUNCTIONS[name](*(_compute(part, scope) for part in arguments))
-    except (TypeError, ValueError, IndexError, np.linalg.LinAlgError):
-        raise NotKnown from None
+    return FUNCTIONS[name](*(_compute(part, scope) for part in arguments))
 
 
 def _element(node: Element, scope: Scope) -> Any:

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from platewright.errors import BugsError
-from platewright.language.bugs.arithmetic import FUNCTIONS, MOST_CELLS, NotKnown, Scope, compute, count_cells, whole
+from platewright.language.bugs.arithmetic import (
+    FUNCTIONS,
+    MOST_CELLS,
+    MOST_ROWS,
+    NotKnown,
+    Scope,
+    compute,
+    count_cells,
+    whole,
+)
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.relations import Grid, Relation, compute_on, flatten, lay_out
 from platewright.language.bugs.syntax import Assignment, Draw, Element, Empty, Range, Text
@@ -69,7 +78,7 @@ def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozen
 
 def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> bool:
     """Whether some cell of an array has both `<-` and `~`; `alpha[1] <- 0` beside `alpha[k] ~ ...` has not."""
-    cells: dict[bool, set[tuple[int, ...]]] = {True: set(), False: set()}
+    found: dict[bool, list[tuple[Array, ...]]] = {True: [], False: []}
     for relation in relations:
         if relation.name != name:
             continue
@@ -80,9 +89,16 @@ def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> 
             at = [np.asarray(whole(compute_on(part, grid, scope))) for part in relation.target.indices or ()]
         except NotKnown:
             continue
-        spots = np.broadcast_arrays(*at) if at else []
-        cells[relation.is_random] |= set(zip(*(spot.reshape(-1).tolist() for spot in spots))) if spots else {()}
-    return bool(cells[True] & cells[False])
+        found[relation.is_random].append(tuple(np.broadcast_arrays(*at)) if at else (np.zeros(1, dtype=np.int64),))
+    rows = {
+        kind: np.concatenate([np.column_stack([spot.reshape(-1) for spot in spots]) for spots in several])
+        for kind, several in found.items()
+        if several and len({len(spots) for spots in several}) == 1
+    }
+    if len(rows) < 2 or rows[True].shape[1] != rows[False].shape[1]:
+        return False
+    both = np.concatenate([np.unique(rows[True], axis=0), np.unique(rows[False], axis=0)])
+    return len(np.unique(both, axis=0)) < len(both)
 
 
 def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:
@@ -203,6 +219,8 @@ def _check_finite(value: Array) -> None:
 
 
 def _rows(grid: Grid) -> Any:
+    if count_cells(grid.shape) > MOST_ROWS:
+        raise NotKnown
     for at in np.ndindex(*grid.shape):
         yield {name: int(np.broadcast_to(values, grid.shape)[at]) for name, values in grid.loops.items()}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.language.bugs.arithmetic import MOST_CELLS, NotKnown, Scope, compute, count_cells, span
+from platewright.language.bugs.arithmetic import MOST_CELLS, MOST_ROWS, NotKnown, Scope, compute, count_cells, span
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.syntax import (
     Assignment,
@@ -162,24 +162,25 @@ def _tied(relation: Relation) -> list[list[int]]:
 
 def _axis(relation: Relation, heads: list[Head], scope: Scope, source: str) -> Axis:
     before = set(scope.touched)
-    rows: list[tuple[int, ...]] = [()]
+    table = np.zeros((1, 0), dtype=np.int64)
     names: list[str] = []
     for head in heads:
-        longer: list[tuple[int, ...]] = []
-        for row in rows:
-            values = _values(head, scope.at(dict(zip(names, row))), source)
-            longer.extend((*row, int(value)) for value in values)
-            if len(longer) > MOST_CELLS:
-                raise complain(source, head.place, "the loop is too long", f"at most {MOST_CELLS:,} repetitions")
-        rows, names = longer, [*names, head.variable]
-    table = np.array(rows, dtype=np.int64).reshape(len(rows), len(heads))
+        if len(table) > MOST_ROWS:
+            raise complain(source, head.place, "the loop inside is too long", f"at most {MOST_ROWS:,} outer rounds")
+        spans = [_values(head, scope.at(dict(zip(names, row.tolist()))), source) for row in table]
+        lengths = [len(values) for values in spans]
+        if sum(lengths) > MOST_CELLS:
+            raise complain(source, head.place, "the loop is too long", f"at most {MOST_CELLS:,} repetitions")
+        last = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
+        table = np.column_stack([np.repeat(table, lengths, axis=0), last])
+        names.append(head.variable)
     assumed = bool(scope.touched - before) or any(
         element.name in scope.assumed for head in heads for element in elements(head.domain)
     )
     scope.touched.clear()
     scope.touched.update(before)
     columns = {head.variable: table[:, k] for k, head in enumerate(heads)}
-    return Axis(tuple(columns), columns, len(rows), is_open=assumed)
+    return Axis(tuple(columns), columns, len(table), is_open=assumed)
 
 
 def _values(head: Head, scope: Scope, source: str) -> Array:
@@ -201,9 +202,14 @@ def _values(head: Head, scope: Scope, source: str) -> Array:
 def compute_on(expression: Expression, grid: Grid, scope: Scope) -> Any:
     """A number for each cell of the grid, row by row where columns do not do; broadcastable over the grid."""
     try:
-        return compute(expression, scope.at(grid.loops))
+        found = compute(expression, scope.at(grid.loops))
+        if np.ndim(found) and np.broadcast_shapes(np.shape(found), grid.shape) != grid.shape:
+            raise NotKnown
+        return found
+    except ValueError:
+        raise NotKnown from None
     except NotKnown:
-        if not grid.axes:
+        if not grid.axes or count_cells(grid.shape) > MOST_ROWS:
             raise
     found = np.empty(grid.shape)
     for at in np.ndindex(*grid.shape):

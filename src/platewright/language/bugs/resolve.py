@@ -15,7 +15,9 @@ from platewright.language.bugs.arrays import Block, Fixed, Piece, Span
 from platewright.language.bugs.draft import Draft
 
 Array = np.ndarray
-MOST_CELLS_IN_A_TABLE = 2_000_000
+MOST_CELLS_IN_A_TABLE = 1_000_000
+MOST_NESTED = 8
+"""Beyond this a choice is a sum of pieces times their masks, which is flat, not a nest of choices."""
 
 
 class TooLarge(Exception):
@@ -131,11 +133,15 @@ def choose(draft: Draft, block: Block, flat: Array, indices: tuple[Index, ...], 
         if known is not None and known.shape == block.shape:
             values = np.nan_to_num(known.reshape(-1)[flat], nan=0.0) * (owner < 0)
             result = express_values(draft, values, indices)
+    terms: list[Expression] = []
     for number in hit:
         reference = piece_at(draft, block.pieces[number], block, flat, indices)
         mine = express_values(draft, (owner == number).astype(float), indices)
-        result = build.where(mine, reference, result)
-    return result
+        if len(hit) <= MOST_NESTED:
+            result = build.where(mine, reference, result)
+        else:
+            terms.append(build.multiply(mine, reference))
+    return build.add(result, *terms)
 
 
 def express_values(draft: Draft, values: Array, indices: tuple[Index, ...]) -> Expression:

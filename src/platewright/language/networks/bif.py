@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from math import prod
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from platewright.language.networks.network import Conditional, directed_model
 from platewright.language.networks.tokens import Words, read_text
 
 M = TypeVar("M", bound=Model)
+
+_PLAIN: Callable[[str], Any] = Model
 
 MOST_ENTRIES = 1 << 27
 LARGEST_GAP = 0.01
@@ -31,7 +33,7 @@ _WORDS = re.compile(
 )
 
 
-def read_bif(source: str | Path, make: Callable[[str], M] = cast("Callable[[str], M]", Model)) -> M:
+def read_bif(source: str | Path, make: Callable[[str], M] = _PLAIN) -> M:
     """The model in a BIF file (plain or gzip) or text; `make` makes the empty model from a title.
 
     Names that Python does not allow are changed (`a-b` to `a_b`); state labels stay as they are.
@@ -49,7 +51,7 @@ class _Reader:
 
     def read(self, make: Callable[[str], M]) -> M:
         words = self.words
-        while not words.done:
+        while not words.is_done():
             match words.peek():
                 case "network":
                     self._network()
@@ -118,7 +120,7 @@ class _Reader:
 
     def _listed(self, end: str) -> tuple[str, ...]:
         """Words with commas between, up to the closing mark, which is taken too."""
-        found = []
+        found: list[str] = []
         while self.words.peek() != end:
             if found:
                 self.words.take(",")

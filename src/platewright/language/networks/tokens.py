@@ -46,18 +46,17 @@ class Words:
                 self.places.append(match.start())
         self.at = 0
 
-    @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether no word is left."""
         return self.at >= len(self.words)
 
     def peek(self) -> str:
         """The next word; empty at the end."""
-        return "" if self.done else self.words[self.at]
+        return "" if self.is_done() else self.words[self.at]
 
     def next(self, expected: str = "more text") -> str:
         """The next word, taken."""
-        if self.done:
+        if self.is_done():
             raise self.error("the text ends too early", expected)
         self.at += 1
         return self.words[self.at - 1]
@@ -65,7 +64,9 @@ class Words:
     def take(self, wanted: str) -> None:
         """The next word must be `wanted`."""
         if self.peek() != wanted:
-            raise self.error(f"found `{_short(self.peek())}`" if not self.done else "the text ends too early", wanted)
+            raise self.error(
+                f"found `{_short(self.peek())}`" if not self.is_done() else "the text ends too early", wanted
+            )
         self.at += 1
 
     def whole_number(self, expected: str, most: int = 1 << 31) -> int:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from math import prod
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,13 +21,15 @@ from platewright.language.networks.tokens import Words, read_text
 
 M = TypeVar("M", bound=Model)
 
+_PLAIN: Callable[[str], Any] = Model
+
 MOST_ENTRIES = 1 << 27
 LARGEST_GAP = 0.01
 
 _WORDS = re.compile(r"\S+")
 
 
-def read_uai(source: str | Path, make: Callable[[str], M] = cast("Callable[[str], M]", Model)) -> M:
+def read_uai(source: str | Path, make: Callable[[str], M] = _PLAIN) -> M:
     """The model in a UAI file (plain or gzip) or text; variables are x0, x1, ... with levels 0, 1, ..."""
     text, title = read_text(source)
     words = Words(text, title, _WORDS)
@@ -37,7 +39,7 @@ def read_uai(source: str | Path, make: Callable[[str], M] = cast("Callable[[str]
     sizes = _sizes(words)
     scopes = _scopes(words, len(sizes))
     tables = [_table(words, number, [sizes[v] for v in scope]) for number, scope in enumerate(scopes)]
-    if not words.done:
+    if not words.is_done():
         raise words.error("there is more after the last table", "the end of the text")
     labels = {f"x{at}": range(size) for at, size in enumerate(sizes)}
     named = [tuple(f"x{v}" for v in scope) for scope in scopes]
@@ -52,7 +54,7 @@ def read_uai_evidence(source: str | Path) -> dict[str, int]:
     """The evidence in an `.evid` file: variable names and levels. An empty file is no evidence."""
     text, title = read_text(source)
     words = Words(text, title, _WORDS)
-    if words.done:
+    if words.is_done():
         return {}
     count = words.whole_number("the number of observed variables")
     if len(words.words) != 1 + 2 * count and count == 1 and len(words.words) > 1:
@@ -62,7 +64,7 @@ def read_uai_evidence(source: str | Path) -> dict[str, int]:
     for _ in range(count):
         variable = words.whole_number("the number of a variable")
         found[f"x{variable}"] = words.whole_number("a level")
-    if not words.done:
+    if not words.is_done():
         raise words.error("there is more after the last observation", f"{count} pairs of variable and level")
     return found
 

@@ -1,0 +1,267 @@
+"""The C that every fused pass of EM shares: a block of rows in cache, functions of the rows as short arrays.
+
+    weigh     weight[k][i] = sum_p coefficient[p][k] basis[p][i]        levels x rows at a time in registers
+    soften    probabilities by log-sum-exp, and the sum of its logs
+    add_up    sum[k][p] += sum_i probability[k][i] basis[p][i]          levels x functions at a time in registers
+    look_up   weight[k][i] += sum_c table[code[i][c]][k]                levels side by side
+    count     table[code[i][c]][k] += probability[k][i]
+
+Lanes of a register hold different rows; sums keep their lanes apart until the end of the range.
+"""
+
+from __future__ import annotations
+
+TILE = 5
+"""Levels that are worked on at once at most: TILE x 5 sums and their operands fill the 32 registers of AVX-512."""
+
+SUPPORT = """
+#if !defined(__GNUC__)
+#error "vector types are needed"
+#endif
+#if defined(__AVX512F__)
+#define LANES 8
+#define WIDE 4
+#elif defined(__AVX__)
+#define LANES 4
+#define WIDE 2
+#else
+#define LANES 2
+#define WIDE 2
+#endif
+typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#define AT(pointer) (*(lanes *)(pointer))
+#define INLINE static inline __attribute__((always_inline))
+
+/* exp of a number from -708 to 0, within 2 units in the last place; in a loop the compiler makes vectors of it. */
+INLINE double small_exp(double x)
+{
+#if defined(__FMA__)
+    const double n = rint(x * 1.4426950408889634074);
+    const double r = __builtin_fma(n, -1.9082149292705877e-10, __builtin_fma(n, -6.93147180369123816490e-01, x));
+    double p = 1.6059043836821613e-10;
+    p = __builtin_fma(p, r, 2.08767569878681e-09);
+    p = __builtin_fma(p, r, 2.505210838544172e-08);
+    p = __builtin_fma(p, r, 2.755731922398589e-07);
+    p = __builtin_fma(p, r, 2.7557319223985893e-06);
+    p = __builtin_fma(p, r, 2.48015873015873e-05);
+    p = __builtin_fma(p, r, 1.984126984126984e-04);
+    p = __builtin_fma(p, r, 1.3888888888888889e-03);
+    p = __builtin_fma(p, r, 8.333333333333333e-03);
+    p = __builtin_fma(p, r, 4.1666666666666664e-02);
+    p = __builtin_fma(p, r, 1.6666666666666666e-01);
+    p = __builtin_fma(p, r, 0.5);
+    p = __builtin_fma(p, r, 1.0);
+    p = __builtin_fma(p, r, 1.0);
+    /* the low bits of n + 1.5 * 2^52 are those of the integer n */
+    union { double value; uint64_t bits; } scale = {.value = n + 6755399441055744.0};
+    scale.bits = (scale.bits + 1023) << 52;
+    return p * scale.value;
+#else
+    return exp(x);
+#endif
+}
+
+/* Columns of a block: rows `at` .. `at + count` of an array of `width`, less its centre; rows past the end repeat. */
+INLINE void fill(double *restrict basis, const double *restrict column, int64_t width, const double *restrict centre,
+                 int64_t at, int64_t count)
+{
+    column += at * width;
+    for (int64_t d = 0; d < width; d++) {
+        const double middle = centre[d];
+        double *const target = basis + d * BLOCK;
+        if (count == BLOCK)
+            for (int64_t i = 0; i < BLOCK; i++)
+                target[i] = column[i * width + d] - middle;
+        else
+            for (int64_t i = 0; i < BLOCK; i++)
+                target[i] = column[(i < count ? i : count - 1) * width + d] - middle;
+    }
+}
+
+/* Products of functions that are already there. */
+INLINE void multiply(double *restrict basis, const int32_t *pair, int64_t first, int64_t last)
+{
+    for (int64_t p = first; p < last; p++) {
+        const double *const left = basis + pair[2 * p] * BLOCK, *const right = basis + pair[2 * p + 1] * BLOCK;
+        double *const target = basis + p * BLOCK;
+        for (int64_t i = 0; i < BLOCK; i += LANES)
+            AT(target + i) = AT(left + i) * AT(right + i);
+    }
+}
+
+INLINE void weigh_some(const int some, const double *basis, int64_t functions, const double *coefficient, int64_t levels,
+                       double *weight)
+{
+    for (int64_t i = 0; i < BLOCK; i += WIDE * LANES) {
+        lanes sum[5][WIDE];
+#pragma GCC unroll 8
+        for (int k = 0; k < some; k++)
+#pragma GCC unroll 8
+            for (int v = 0; v < WIDE; v++)
+                sum[k][v] = (lanes){0.0};
+        for (int64_t p = 0; p < functions; p++) {
+            lanes row[WIDE];
+#pragma GCC unroll 8
+            for (int v = 0; v < WIDE; v++)
+                row[v] = AT(basis + p * BLOCK + i + v * LANES);
+#pragma GCC unroll 8
+            for (int k = 0; k < some; k++)
+#pragma GCC unroll 8
+                for (int v = 0; v < WIDE; v++)
+                    sum[k][v] += coefficient[p * levels + k] * row[v];
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < some; k++)
+#pragma GCC unroll 8
+            for (int v = 0; v < WIDE; v++)
+                AT(weight + k * BLOCK + i + v * LANES) = sum[k][v];
+    }
+}
+
+INLINE void add_some(const int some, const int wide, const double *basis, const double *weight, double *sums,
+                     int64_t pitch)
+{
+    lanes sum[5][5];
+#pragma GCC unroll 8
+    for (int k = 0; k < some; k++)
+#pragma GCC unroll 8
+        for (int p = 0; p < wide; p++)
+            sum[k][p] = AT(sums + (k * pitch + p) * LANES);
+    for (int64_t i = 0; i < BLOCK; i += LANES) {
+        lanes row[5];
+#pragma GCC unroll 8
+        for (int p = 0; p < wide; p++)
+            row[p] = AT(basis + p * BLOCK + i);
+#pragma GCC unroll 8
+        for (int k = 0; k < some; k++)
+#pragma GCC unroll 8
+            for (int p = 0; p < wide; p++)
+                sum[k][p] += AT(weight + k * BLOCK + i) * row[p];
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < some; k++)
+#pragma GCC unroll 8
+        for (int p = 0; p < wide; p++)
+            AT(sums + (k * pitch + p) * LANES) = sum[k][p];
+}
+
+#define EACH_TILE(DO) switch (some) { case 5: DO(5); break; case 4: DO(4); break; case 3: DO(3); break; \\
+                                      case 2: DO(2); break; default: DO(1); }
+
+static void weigh(const double *basis, int64_t functions, const double *coefficient, int64_t levels, double *weight)
+{
+    const int64_t parts = (levels + 4) / 5, tile = (levels + parts - 1) / parts;
+    for (int64_t k = 0; k < levels; k += tile) {
+        const int some = (int)(levels - k < tile ? levels - k : tile);
+#define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * BLOCK)
+        EACH_TILE(WEIGH)
+    }
+}
+
+static void add_up(const double *basis, int64_t functions, const double *weight, int64_t levels, double *sums)
+{
+    const int64_t parts = (levels + 4) / 5, tile = (levels + parts - 1) / parts;
+    for (int64_t k = 0; k < levels; k += tile) {
+        const int some = (int)(levels - k < tile ? levels - k : tile);
+        const double *const chosen = weight + k * BLOCK;
+        double *const target = sums + k * functions * LANES;
+        int64_t p = 0;
+#define ADD_FIVE(n) add_some(n, 5, basis + p * BLOCK, chosen, target + p * LANES, functions)
+#define ADD_ONE(n) add_some(n, 1, basis + p * BLOCK, chosen, target + p * LANES, functions)
+        for (; p + 5 <= functions; p += 5)
+            EACH_TILE(ADD_FIVE)
+        for (; p < functions; p++)
+            EACH_TILE(ADD_ONE)
+    }
+}
+
+/* Log weights to probabilities; adds the log of their sums, and keeps the largest log weight. Rows past the end get
+ * no weight. The logs of sums are taken of products of them: a sum of weights lies between 1 and their number. */
+static void soften(double *restrict weight, int64_t levels, int64_t count, double *tally)
+{
+    double top[BLOCK], sum[BLOCK];
+    for (int64_t i = 0; i < BLOCK; i++)
+        top[i] = weight[i];
+    for (int64_t k = 1; k < levels; k++)
+        for (int64_t i = 0; i < BLOCK; i++)
+            top[i] = weight[k * BLOCK + i] > top[i] ? weight[k * BLOCK + i] : top[i];
+    for (int64_t i = 0; i < BLOCK; i++)
+        sum[i] = 0.0;
+    for (int64_t k = 0; k < levels; k++)
+        for (int64_t i = 0; i < BLOCK; i++) {
+            const double x = weight[k * BLOCK + i] - top[i];
+            const double e = small_exp(x < -700.0 ? -700.0 : x);
+            weight[k * BLOCK + i] = x < -700.0 ? 0.0 : e;
+            sum[i] += weight[k * BLOCK + i];
+        }
+    double total = 0.0, highest = tally[1];
+    for (int64_t i = 0; i < count; i++) {
+        total += top[i];
+        highest = top[i] > highest ? top[i] : highest;
+    }
+    for (int64_t i = count; i < BLOCK; i++)
+        sum[i] = 1.0;
+    double many[16];
+    for (int64_t j = 0; j < 16; j++)
+        many[j] = 1.0;
+    for (int64_t i = 0; i < BLOCK; i += 16)
+        for (int64_t j = 0; j < 16; j++)
+            many[j] *= sum[i + j];
+    for (int64_t j = 0; j < 16; j++)
+        total += log(many[j]);
+    tally[0] += total;
+    tally[1] = highest;
+    for (int64_t i = 0; i < BLOCK; i++)
+        sum[i] = i < count ? 1.0 / sum[i] : 0.0;
+    for (int64_t k = 0; k < levels; k++)
+        for (int64_t i = 0; i < BLOCK; i++)
+            weight[k * BLOCK + i] *= sum[i];
+}
+
+/* Sums of table rows at the codes of each row of data, levels side by side. */
+INLINE void look_up_wide(const int64_t pitch, const int32_t *code, int64_t columns, const double *table, int64_t levels,
+                         int64_t count, double *weight)
+{
+    for (int64_t i = 0; i < count; i++, code += columns) {
+        double sum[pitch];
+        for (int64_t k = 0; k < pitch; k++)
+            sum[k] = table[code[0] * pitch + k];
+        for (int64_t c = 1; c < columns; c++)
+            for (int64_t k = 0; k < pitch; k++)
+                sum[k] += table[code[c] * pitch + k];
+        for (int64_t k = 0; k < levels; k++)
+            weight[k * BLOCK + i] += sum[k];
+    }
+}
+
+INLINE void count_wide(const int64_t pitch, const int32_t *code, int64_t columns, double *restrict table, int64_t levels,
+                       int64_t count, const double *restrict weight)
+{
+    double side[pitch];
+    for (int64_t k = 0; k < pitch; k++)
+        side[k] = 0.0;
+    for (int64_t i = 0; i < count; i++, code += columns) {
+        for (int64_t k = 0; k < levels; k++)
+            side[k] = weight[k * BLOCK + i];
+        for (int64_t c = 0; c < columns; c++)
+            for (int64_t k = 0; k < pitch; k++)
+                table[code[c] * pitch + k] += side[k];
+    }
+}
+
+#define EACH_PITCH(DO) switch (pitch) { case 4: DO(4); break; case 8: DO(8); break; case 12: DO(12); break; \\
+                                        case 16: DO(16); break; default: DO(pitch); }
+static void look_up(int64_t pitch, const int32_t *code, int64_t columns, const double *table, int64_t levels,
+                    int64_t count, double *weight)
+{
+#define LOOK_UP(n) look_up_wide(n, code, columns, table, levels, count, weight)
+    EACH_PITCH(LOOK_UP)
+}
+
+static void count_codes(int64_t pitch, const int32_t *code, int64_t columns, double *table, int64_t levels,
+                        int64_t count, const double *weight)
+{
+#define COUNT(n) count_wide(n, code, columns, table, levels, count, weight)
+    EACH_PITCH(COUNT)
+}
+"""

@@ -1,0 +1,75 @@
+"""Every Python block of the pages runs, and prints what the page says it prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from docs.samples import Run, is_excerpt, samples
+
+import platewright as pw
+from platewright.language import constructors
+
+TOP = Path(__file__).parent.parent.parent
+PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_samples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = Run(page)
+    for sample in samples(page.read_text(encoding="utf-8")):
+        run.run(sample)
+
+
+def test_every_family_is_on_its_page_as_it_is_called() -> None:
+    page = (TOP / "docs" / "families.md").read_text(encoding="utf-8").replace("\\|", "|")
+    calls = [made.usage for made in vars(constructors).values() if isinstance(made, constructors.Constructor)]
+    assert len(calls) > 25
+    assert [call for call in calls if f"`{call}`" not in page] == []
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (TOP / "docs" / "api.md").read_text(encoding="utf-8")
+    families = (TOP / "docs" / "families.md").read_text(encoding="utf-8")
+    missing = [n for n in pw.__all__ if not re.search(rf"pw\.{n}\b", page) and f"`{n}(" not in families]
+    assert missing == []
+
+
+def test_the_pictures_are_those_that_their_script_draws() -> None:
+    folder = TOP / "docs" / "pictures"
+    names: dict[str, object] = {"__name__": "pictures", "__file__": str(folder / "make.py")}
+    exec(compile((folder / "make.py").read_text(encoding="utf-8"), str(folder / "make.py"), "exec"), names)
+    for name, text in names["pictures"]().items():  # type: ignore[operator]
+        assert (folder / name).read_text(encoding="utf-8") == text, f"{name}: run docs/pictures/make.py"
+
+
+def test_marks_above_a_block_are_read() -> None:
+    page = "<!-- not run -->\n```python\n1 / 0\n```\n\n```python\nx = 1\n```\n\n<!-- output -->\n\n```text\n\n```\n"
+    assert [(s.language, s.mark, s.line) for s in samples(page)] == [
+        ("python", "not run", 3),
+        ("python", "", 7),
+        ("text", "output", 13),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "expected"),
+    [
+        ("a\nb\n", "a \nb\n", True),
+        ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("...\nd\n", "d\n", True),
+        ("a\n", "a\nb\n", False),
+        ("a\n...\ne\n", "a\nb\nc\nd\n", False),
+    ],
+)
+def test_an_excerpt_may_leave_lines_out_where_it_says_so(shown: str, printed: str, expected: bool) -> None:
+    assert is_excerpt(shown, printed) is expected
+
+
+def test_a_block_that_should_fail_must_fail() -> None:
+    run = Run(Path("page.md"))
+    (sample,) = samples("<!-- raises -->\n```python\nx = 1\n```\n")
+    with pytest.raises(AssertionError, match="nothing was raised"):
+        run.run(sample)
