@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def test_any_partition_of_the_rows_gives_the_same_fit(cuts: list[int], name: str
     model, data = example(name)
     edges = [0, *sorted({12, *(cut for cut in cuts if cut > 12)}), 30]
     fit = model.learn(chosen(data, slice(edges[0], edges[1])))
-    for start, stop in zip(edges[1:-1], edges[2:]):
+    for start, stop in pairwise(edges[1:]):
         fit = fit.update(chosen(data, slice(start, stop)))
     same_posterior(fit, model.learn(data))
 

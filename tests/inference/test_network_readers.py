@@ -128,3 +128,14 @@ def test_a_thousand_nodes_are_read_and_answered_in_seconds() -> None:
     assert found.width == 1
     assert np.isclose(found["x1"][1], 0.9)
     assert np.isclose(found.joint(["x1", "x3"])[1, 1], 0.9 * 0.82)
+
+
+def test_a_thousand_children_of_one_node_are_ordered_in_seconds() -> None:
+    count = 1200
+    lines = ["BAYES", str(count), " ".join(["2"] * count), str(count), "1 0"]
+    lines += [f"2 0 {at}" for at in range(1, count)] + ["2 0.3 0.7"] + ["4 0.2 0.8 0.6 0.4"] * (count - 1)
+    observed = {f"x{at}": 1 for at in range(1, 1100)}
+    found = infer(read_uai("\n".join(lines)), observed)
+    wanted = np.logaddexp(np.log(0.3) + 1099 * np.log(0.8), np.log(0.7) + 1099 * np.log(0.4))
+    assert np.isclose(found.log_evidence, wanted, rtol=1e-12)
+    assert found.width == 1

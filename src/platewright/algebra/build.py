@@ -26,21 +26,17 @@ from platewright.algebra.expression import (
     Literal,
     LogDeterminant,
     LogSumExp,
-    Maximum,
     Multiply,
     Power,
     Quadratic,
     Reference,
-    Root,
     Size,
     Sum,
     Where,
-    all_indices,
     free_indices,
-    fresh,
-    rebuild,
 )
 from platewright.algebra.functions import FUNCTIONS
+from platewright.algebra.substitution import substitute
 from platewright.errors import ModelError, ParameterError
 
 
@@ -369,60 +365,3 @@ def index(variable: Expression, at: object) -> Expression:
             raise ModelError(f"`{shown}` indexed at {where_at.value:g}", expected="a whole number from 0")
         chosen[axis] = where_at
     return replace(variable, indices=tuple(chosen))
-
-
-def substitute(whole: Expression, changes: dict[Expression, Expression]) -> Expression:
-    """Replace parts by others; bound indices step aside when a newcomer would be captured."""
-    if not changes:
-        return whole
-    if whole in changes:
-        return changes[whole]
-    inner_changes = changes
-    from platewright.algebra.expression import bound
-
-    own = bound(whole)
-    if own:
-        inner_changes = {old: new for old, new in changes.items() if old not in own}
-        incoming: set[Index] = set()
-        for new in inner_changes.values():
-            incoming |= free_indices(new)
-        if clashing := [index for index in own if index in incoming]:
-            # Nor may a new name be one that is about to be replaced itself.
-            leaving = {index for old in inner_changes for index in all_indices(old)}
-            whole = rename_bound(whole, clashing, incoming | leaving)
-    if isinstance(whole, (Inverse, Root)):
-        # The place of the element is outside the binding: A^-1[row, column] may bind the very names it is taken at.
-        at_row, at_column = substitute(whole.at_row, changes), substitute(whole.at_column, changes)
-        build = inverse if isinstance(whole, Inverse) else Root
-        return build(substitute(whole.matrix, inner_changes), whole.row, whole.column, at_row, at_column)
-    return rebuild(whole, lambda part: substitute(part, inner_changes))
-
-
-def rename_bound(whole: Expression, clashing: list[Index], taken: set[Index]) -> Expression:
-    """Give bound indices of the outermost node new names."""
-    used = set(taken) | set(all_indices(whole))
-    changes: dict[Expression, Expression] = {}
-    for old in clashing:
-        new = fresh(old, used)
-        used.add(new)
-        changes[old] = new
-
-    def renamed(index: Index) -> Index:
-        return changes.get(index, index)  # type: ignore[return-value]
-
-    match whole:
-        case Sum(index, body):
-            return Sum(renamed(index), substitute(body, changes))
-        case LogSumExp(index, body):
-            return LogSumExp(renamed(index), substitute(body, changes))
-        case Maximum(index, body):
-            return Maximum(renamed(index), substitute(body, changes))
-        case Quadratic(residual, matrix, row, column):
-            return Quadratic(substitute(residual, changes), substitute(matrix, changes), renamed(row), renamed(column))
-        case LogDeterminant(matrix, row, column):
-            return LogDeterminant(substitute(matrix, changes), renamed(row), renamed(column))
-        case Inverse(matrix, row, column, at_row, at_column):
-            return Inverse(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
-        case Root(matrix, row, column, at_row, at_column):
-            return Root(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
-    return whole

@@ -15,7 +15,6 @@ from platewright.algebra.build import (
     log,
     multiply,
     power,
-    rename_bound,
     substitute,
     total,
     where,
@@ -41,6 +40,7 @@ from platewright.algebra.expression import (
     fresh,
     mentions,
 )
+from platewright.algebra.substitution import rename_bound
 from platewright.errors import ModelError
 
 

@@ -11,103 +11,19 @@ Nodes are frozen and compare by value. Build them with the functions of `algebra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar, dataclass_transform
 
 from platewright.algebra.kept import kept
+from platewright.algebra.node import Expression, builders, node
 
 
-class Expression:
-    """A scalar with free indices. Arithmetic on expressions builds larger ones."""
-
-    __slots__ = ("_hash",)
-    # NumPy arrays must hand `array * expression` over to us instead of looping over their elements.
-    __array_ufunc__ = None
-
-    def __add__(self, other: object) -> Expression:
-        return _build().add(self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: object) -> Expression:
-        return _build().add(self, _build().multiply(-1.0, other))
-
-    def __rsub__(self, other: object) -> Expression:
-        return _build().add(other, _build().multiply(-1.0, self))
-
-    def __mul__(self, other: object) -> Expression:
-        return _build().multiply(self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: object) -> Expression:
-        return _build().multiply(self, _build().power(other, -1.0))
-
-    def __rtruediv__(self, other: object) -> Expression:
-        return _build().multiply(other, _build().power(self, -1.0))
-
-    def __pow__(self, other: object) -> Expression:
-        return _build().power(self, other)
-
-    def __rpow__(self, other: object) -> Expression:
-        return _build().power(other, self)
-
-    def __neg__(self) -> Expression:
-        return _build().multiply(-1.0, self)
-
-    def __getitem__(self, at: object) -> Expression:
-        return _build().index(self, at)
-
-    def __iter__(self) -> Iterator[Expression]:
-        # Without this Python would try self[0], self[1], ... for ever.
-        raise TypeError("an expression cannot be looped over; reduce it over a plate with pw.sum(..., over=plate)")
-
-    def __bool__(self) -> bool:
-        raise TypeError("an expression has no truth value; use pw.equal(a, b) and pw.where(condition, a, b)")
-
-    def __str__(self) -> str:
-        from platewright.algebra.text import text  # printing is needed only when somebody looks
-
-        return text(self)
-
-
-Node = TypeVar("Node")
-
-
-def _build() -> Any:
-    from platewright.algebra import build  # the operators and the builders need each other
-
-    return build
-
-
-@dataclass_transform(frozen_default=True)
-def _node(cls: type[Node]) -> type[Node]:
-    """A frozen dataclass whose hash is computed once: expressions are hashed far more often than made."""
-    cls = dataclass(frozen=True, eq=True, repr=False)(cls)
-    names = tuple(field.name for field in fields(cls))
-    label = cls.__name__
-
-    def __hash__(self: Any) -> int:
-        try:
-            return self._hash
-        except AttributeError:
-            value = hash((label, *(getattr(self, name) for name in names)))
-            object.__setattr__(self, "_hash", value)
-            return value
-
-    cls.__hash__ = __hash__  # type: ignore[method-assign]
-    cls.__repr__ = lambda self: f"<{self}>"  # type: ignore[method-assign]
-    return cls
-
-
-@_node
+@node
 class Constant(Expression):
     """A number."""
 
     value: float
 
 
-@_node
+@node
 class Index(Expression):
     """A position on a plate; two indices over one plate differ by name. Its value is the position, from 0."""
 
@@ -115,14 +31,14 @@ class Index(Expression):
     plate: str
 
 
-@_node
+@node
 class Lag(Expression):
     """The previous position on an ordered plate; stands only inside a reference."""
 
     index: Index
 
 
-@_node
+@node
 class Reference(Expression):
     """A variable at given positions: `mu[k]`, `mu[z[n]]`, `x[n, j]`."""
 
@@ -130,7 +46,7 @@ class Reference(Expression):
     indices: tuple[Expression, ...] = ()
 
 
-@_node
+@node
 class Literal(Expression):
     """A table of numbers written in the model; `plates` names its axes, `indices` says where it is looked up."""
 
@@ -140,28 +56,28 @@ class Literal(Expression):
     indices: tuple[Expression, ...]
 
 
-@_node
+@node
 class Size(Expression):
     """The number of elements of a plate."""
 
     plate: str
 
 
-@_node
+@node
 class Add(Expression):
     """A sum of terms."""
 
     terms: tuple[Expression, ...]
 
 
-@_node
+@node
 class Multiply(Expression):
     """A product of factors."""
 
     factors: tuple[Expression, ...]
 
 
-@_node
+@node
 class Power(Expression):
     """A base raised to an exponent."""
 
@@ -169,7 +85,7 @@ class Power(Expression):
     exponent: Expression
 
 
-@_node
+@node
 class Call(Expression):
     """One of the closed list of functions (see `functions.py`)."""
 
@@ -177,7 +93,7 @@ class Call(Expression):
     arguments: tuple[Expression, ...]
 
 
-@_node
+@node
 class Sum(Expression):
     """A sum over all positions of an index."""
 
@@ -185,7 +101,7 @@ class Sum(Expression):
     body: Expression
 
 
-@_node
+@node
 class LogSumExp(Expression):
     """The log of a sum of exponentials over all positions of an index."""
 
@@ -193,7 +109,7 @@ class LogSumExp(Expression):
     body: Expression
 
 
-@_node
+@node
 class Maximum(Expression):
     """The largest value over all positions of an index: the statistic of a bound."""
 
@@ -201,7 +117,7 @@ class Maximum(Expression):
     body: Expression
 
 
-@_node
+@node
 class Indicator(Expression):
     """One where both sides are equal, else zero: the `[c = k]` of Comment 4.1."""
 
@@ -209,7 +125,7 @@ class Indicator(Expression):
     right: Expression
 
 
-@_node
+@node
 class AtMost(Expression):
     """A support constraint in log form: zero where `low <= high`, else minus infinity."""
 
@@ -217,7 +133,7 @@ class AtMost(Expression):
     high: Expression
 
 
-@_node
+@node
 class Where(Expression):
     """`then` where the condition is one, else `otherwise`; the condition is an expression of value 0 or 1."""
 
@@ -226,7 +142,7 @@ class Where(Expression):
     otherwise: Expression
 
 
-@_node
+@node
 class Quadratic(Expression):
     """`sum_{row, column} residual[row] matrix[row, column] residual[column]`, kept whole for the sake of numerics."""
 
@@ -236,7 +152,7 @@ class Quadratic(Expression):
     column: Index
 
 
-@_node
+@node
 class LogDeterminant(Expression):
     """The log determinant of a matrix given elementwise in `row` and `column`, which it binds."""
 
@@ -245,7 +161,7 @@ class LogDeterminant(Expression):
     column: Index
 
 
-@_node
+@node
 class Inverse(Expression):
     """An element, at (`at_row`, `at_column`), of the inverse of a matrix given elementwise in `row` and `column`."""
 
@@ -256,7 +172,7 @@ class Inverse(Expression):
     at_column: Expression
 
 
-@_node
+@node
 class Root(Expression):
     """An element of the lower Cholesky factor of a matrix given elementwise in `row` and `column`."""
 
@@ -363,10 +279,10 @@ def free_indices(expression: Expression) -> frozenset[Index]:
 def all_indices(expression: Expression) -> frozenset[Index]:
     """Every index that occurs, free or bound."""
     found = set()
-    for node in walk(expression):
-        if isinstance(node, Index):
-            found.add(node)
-        found.update(bound(node))
+    for part in walk(expression):
+        if isinstance(part, Index):
+            found.add(part)
+        found.update(bound(part))
     return frozenset(found)
 
 
@@ -381,7 +297,7 @@ def fresh(index: Index, taken: frozenset[Index] | set[Index]) -> Index:
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The same node with each direct part changed; simplified again on the way up."""
-    build = _build()
+    build = builders()
     match expression:
         case Constant() | Index() | Size():
             return expression

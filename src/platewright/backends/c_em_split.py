@@ -156,7 +156,7 @@ class Splitter:
         one = Term(atoms=(expression,))
         if found.expression not in self.centres:
             return (one,)
-        return (one, Term(Reference(self.centres[found.expression], found.at)))
+        return (one, Term(Reference(self.centres[found.expression], (self.level, *found.at))))
 
     def quadratic(self, whole: Quadratic) -> Terms:
         """`(f - m)' S (f - m) = f' S f - 2 f' S m + m' S m`."""

@@ -86,7 +86,7 @@ class NumpyPrinter:
         """Code for one expression."""
         for index in bound(expression):
             if index in scope:
-                from platewright.algebra.build import rename_bound
+                from platewright.algebra.substitution import rename_bound
 
                 expression = rename_bound(expression, [index], set(scope))
         match expression:

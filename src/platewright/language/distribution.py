@@ -44,7 +44,7 @@ class Constructor:
         *arguments: object,
         plates: Plate | Sequence[Plate] = (),
         over: Plate | None = None,
-        optional: Sequence[Expression] = (),
+        optional: Expression | Sequence[Expression] = (),
         start: object = None,
         **named: object,
     ) -> Distribution:

@@ -126,7 +126,7 @@ class Model:
             raise ModelError(f"`{name}` is on no ordered plate", expected="m.plate(..., ordered=True)")
         return Reference(name, tuple(Lag(axis) if axis == steps[-1] else axis for axis in variable.axes))
 
-    def potential(self, name: str, value: object, of: Sequence[Expression] = ()) -> None:
+    def potential(self, name: str, value: object, of: Expression | Sequence[Expression] = ()) -> None:
         """Add a log factor to the joint density, repeated over the plates it depends on.
 
         In a chain graph `of` lists the undirected variables whose component the factor shapes; the other undirected
@@ -136,7 +136,7 @@ class Model:
         with self._unchanged_on_error(name):
             self._potentials[name] = self._read_potential(name, value, of)
 
-    def _read_potential(self, name: str, value: object, of: Sequence[Expression]) -> Potential:
+    def _read_potential(self, name: str, value: object, of: Expression | Sequence[Expression]) -> Potential:
         written = expression(value)
         self._check_references(name, written)
         axes = self._ordered_axes(free_indices(written))

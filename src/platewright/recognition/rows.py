@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from platewright.algebra.build import add, multiply, rename_bound, substitute, total
+from platewright.algebra.build import add, multiply, substitute, total
 from platewright.algebra.expression import (
     Add,
     Call,
@@ -27,6 +27,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.substitution import rename_bound
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.recognition.linear import NotLinear, Part, linear

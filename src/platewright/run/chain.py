@@ -67,66 +67,98 @@ def _step(name: str, factor: Factor) -> Index:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Sequences side by side, the longest first, so that those still running at a time are the first few."""
+
+    starts: Array
+    running: Array
+    """At each time how many sequences have that many steps."""
+
+    def at(self, time: int, ahead: int = 0) -> Array:
+        """Places of step `time` of the sequences that run for `ahead` steps more."""
+        last = time + ahead
+        return self.starts[: self.running[last] if last < len(self.running) else 0] + time
+
+
+def lanes_of(first: Array) -> Lanes:
+    """The sequences of a long column, from the flags on their first steps."""
+    starts = np.flatnonzero(first)
+    lengths = np.diff(np.append(starts, len(first)))
+    order = np.argsort(-lengths, kind="stable")
+    running = np.array([np.sum(lengths > time) for time in range(lengths.max(initial=0))], dtype=np.int64)
+    return Lanes(starts[order], running)
+
+
+def _log_sum(values: Array, axis: int) -> Array:
+    """The log of a sum of exponentials; minus infinity where all are."""
+    top = np.max(values, axis=axis, keepdims=True)
+    safe = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(np.exp(values - safe), axis=axis)) + np.squeeze(safe, axis)
+
+
 def forward(weights: ChainWeights) -> tuple[Array, float]:
     """Filtered log weights (normalised at each step) and the log of the total weight."""
-    filtered = np.empty_like(weights.single)
+    lanes = lanes_of(weights.first)
+    filtered = np.full_like(weights.single, -np.inf)
     total = 0.0
-    for t in range(weights.length):
-        if weights.first[t]:
-            row = weights.single[t]
-        else:
-            row = weights.single[t] + np.logaddexp.reduce(filtered[t - 1][:, None] + weights.pair[t], axis=0)
-        norm = np.logaddexp.reduce(row)
-        if np.isneginf(norm):  # no chain is possible: nothing to normalise
+    for time in range(len(lanes.running)):
+        at = lanes.at(time)
+        row = weights.single[at]
+        if time:
+            row = row + _log_sum(filtered[at - 1][:, :, None] + weights.pair[at], axis=1)
+        norm = _log_sum(row, axis=1)
+        if np.isneginf(norm).any():  # no chain is possible: nothing to normalise
             return filtered, -np.inf
-        filtered[t] = row - norm
-        total += float(norm)
+        filtered[at] = row - norm[:, None]
+        total += float(norm.sum())
     return filtered, total
 
 
 def backward_sample(weights: ChainWeights, filtered: Array, generator: np.random.Generator) -> Array:
-    """One draw of the whole chain given the filtered weights."""
-    steps = weights.length
+    """One draw of all chains given the filtered weights."""
+    lanes = lanes_of(weights.first)
     noise = generator.gumbel(size=filtered.shape)
-    values = np.empty(steps, dtype=np.int64)
-    for t in range(steps - 1, -1, -1):
-        ends = t == steps - 1 or weights.first[t + 1]
-        row = filtered[t] if ends else filtered[t] + weights.pair[t + 1][:, values[t + 1]]
-        values[t] = int(np.argmax(row + noise[t]))
+    values = np.empty(weights.length, dtype=np.int64)
+    for time in reversed(range(len(lanes.running))):
+        at, going = lanes.at(time), lanes.at(time, ahead=1)
+        row = filtered[at] + noise[at]
+        row[: len(going)] += weights.pair[going + 1, :, values[going + 1]]
+        values[at] = np.argmax(row, axis=1)
     return values
 
 
 def smooth(weights: ChainWeights, filtered: Array) -> tuple[Array, Array]:
     """Posterior probabilities of each value, and of each pair of neighbouring values."""
+    lanes = lanes_of(weights.first)
     steps, size = filtered.shape
     ahead = np.zeros((steps, size))
     pairs = np.zeros((steps, size, size))
-    for t in range(steps - 1, -1, -1):
-        if t < steps - 1 and not weights.first[t + 1]:
-            arriving = weights.pair[t + 1] + (weights.single[t + 1] + ahead[t + 1])[None, :]
-            joint = filtered[t][:, None] + arriving
-            pairs[t + 1] = np.exp(joint - np.logaddexp.reduce(joint, axis=None))
-            row = np.logaddexp.reduce(arriving, axis=1)
-            ahead[t] = row - np.logaddexp.reduce(row)
+    for time in reversed(range(len(lanes.running) - 1)):
+        at = lanes.at(time, ahead=1)
+        arriving = weights.pair[at + 1] + (weights.single[at + 1] + ahead[at + 1])[:, None, :]
+        joint = filtered[at][:, :, None] + arriving
+        whole = _log_sum(joint.reshape(len(at), -1), axis=1)
+        pairs[at + 1] = np.exp(joint - whole[:, None, None])
+        row = _log_sum(arriving, axis=2)
+        ahead[at] = row - _log_sum(row, axis=1)[:, None]
     marginal = filtered + ahead
-    marginal = np.exp(marginal - np.logaddexp.reduce(marginal, axis=1, keepdims=True))
-    return marginal, pairs
+    return np.exp(marginal - _log_sum(marginal, axis=1)[:, None]), pairs
 
 
 def viterbi(weights: ChainWeights) -> Array:
-    """The most probable chain."""
-    steps, size = weights.single.shape
-    best = np.empty((steps, size))
-    came = np.zeros((steps, size), dtype=np.int64)
-    for t in range(steps):
-        if weights.first[t]:
-            best[t] = weights.single[t]
-            continue
-        table = best[t - 1][:, None] + weights.pair[t]
-        came[t] = np.argmax(table, axis=0)
-        best[t] = weights.single[t] + np.max(table, axis=0)
-    values = np.empty(steps, dtype=np.int64)
-    for t in range(steps - 1, -1, -1):
-        ends = t == steps - 1 or weights.first[t + 1]
-        values[t] = int(np.argmax(best[t])) if ends else came[t + 1][values[t + 1]]
+    """The most probable chains."""
+    lanes = lanes_of(weights.first)
+    best = np.array(weights.single)
+    came = np.zeros(best.shape, dtype=np.int64)
+    for time in range(1, len(lanes.running)):
+        at = lanes.at(time)
+        table = best[at - 1][:, :, None] + weights.pair[at]
+        came[at] = np.argmax(table, axis=1)
+        best[at] += np.max(table, axis=1)
+    values = np.argmax(best, axis=1)
+    for time in reversed(range(len(lanes.running) - 1)):
+        at = lanes.at(time, ahead=1)
+        values[at] = came[at + 1, values[at + 1]]
     return values

@@ -158,7 +158,7 @@ def _compute_names(
             scope = Scope({**known, **tables}, {}, assumed)
             try:
                 touched = _assign(text, relation, scope, tables, todo, declared)
-            except (NotKnown, BugsError):
+            except (NotKnown, BugsError, IndexError, ValueError):
                 continue
             if assumed and touched:
                 failed.add(relation.name)
@@ -200,7 +200,9 @@ def _assign(
             _check_finite(value)
             table[at] = value
     else:
-        at = tuple(np.asarray(compute_on(part, grid, scope), dtype=np.int64) - 1 for part in indices)
+        at = tuple(np.asarray(whole(compute_on(part, grid, scope))) - 1 for part in indices)
+        if any((place < 0).any() for place in at):
+            raise NotKnown
         value = np.asarray(finish(compute_on(statement.value, grid, scope)), dtype=float)
         _check_finite(value)
         if at:
@@ -229,8 +231,14 @@ def _slot(part: Any, size: int, scope: Scope) -> Any:
     if isinstance(part, Empty):
         return slice(None)
     if isinstance(part, Range):
-        return slice(int(whole(compute(part.first, scope))) - 1, int(whole(compute(part.last, scope))))
-    return int(whole(compute(part, scope))) - 1
+        first, last = int(whole(compute(part.first, scope))) - 1, int(whole(compute(part.last, scope)))
+        if not 0 <= first <= last <= size:
+            raise NotKnown
+        return slice(first, last)
+    found = int(whole(compute(part, scope))) - 1
+    if not 0 <= found < size:
+        raise NotKnown
+    return found
 
 
 def _shape(

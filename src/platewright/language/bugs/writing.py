@@ -12,6 +12,7 @@ from platewright.algebra.expression import ZERO, Expression, Index, Reference, f
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.bounds import absorbed, factor
+from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.densities import (
     CONDITIONS,
     DENSITIES,
@@ -189,6 +190,9 @@ def _write_density(
 
 def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
     """Nodes that depend on one another in a circle are undirected; their conditionals become factors."""
+    if not any(piece.relation.is_random for piece in circle):
+        raise complain(draft.text, circle[0].relation.place, f"`{circle[0].name}` is defined by itself",
+                       "definitions without a circle")  # fmt: skip
     for piece in circle:
         if not piece.relation.is_random:
             continue
@@ -210,13 +214,18 @@ def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
         draft.labels[piece.number] for circle in circles for piece in circle if not piece.relation.is_random
     }
 
-    def opened(whole: Expression) -> Expression:
+    def opened(whole: Expression, path: tuple[str, ...] = ()) -> Expression:
         if isinstance(whole, Reference) and whole.name in inside:
+            if whole.name in path:
+                raise BugsError(f"`{whole.name}` is defined by itself", expected="definitions without a circle")
             node = draft.model.variables[whole.name]
             assert node.definition is not None
-            changes: dict[Expression, Expression] = dict(zip(node.axes, (opened(at) for at in whole.indices)))
-            return opened(build.substitute(node.definition, changes))
-        return rebuild(whole, opened)
+            further = (*path, whole.name)
+            changes: dict[Expression, Expression] = {
+                axis: opened(at, further) for axis, at in zip(node.axes, whole.indices)
+            }
+            return opened(build.substitute(node.definition, changes), further)
+        return rebuild(whole, lambda part: opened(part, path))
 
     for name, potential in list(draft.model.potentials.items()):
         if names(potential.expression) & inside:

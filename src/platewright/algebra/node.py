@@ -1,0 +1,96 @@
+"""What every node of an expression is: a frozen value with arithmetic.
+
+    mu + 2 * x        builds        Add((mu, Multiply((2, x))))
+
+Arithmetic goes through `algebra/build.py`, which keeps expressions tidy; a node knows nothing else about others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
+
+
+class Expression:
+    """A scalar with free indices. Arithmetic on expressions builds larger ones."""
+
+    __slots__ = ("_hash",)
+    # NumPy arrays must hand `array * expression` over to us instead of looping over their elements.
+    __array_ufunc__ = None
+
+    def __add__(self, other: object) -> Expression:
+        return builders().add(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Expression:
+        return builders().add(self, builders().multiply(-1.0, other))
+
+    def __rsub__(self, other: object) -> Expression:
+        return builders().add(other, builders().multiply(-1.0, self))
+
+    def __mul__(self, other: object) -> Expression:
+        return builders().multiply(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Expression:
+        return builders().multiply(self, builders().power(other, -1.0))
+
+    def __rtruediv__(self, other: object) -> Expression:
+        return builders().multiply(other, builders().power(self, -1.0))
+
+    def __pow__(self, other: object) -> Expression:
+        return builders().power(self, other)
+
+    def __rpow__(self, other: object) -> Expression:
+        return builders().power(other, self)
+
+    def __neg__(self) -> Expression:
+        return builders().multiply(-1.0, self)
+
+    def __getitem__(self, at: object) -> Expression:
+        return builders().index(self, at)
+
+    def __iter__(self) -> Iterator[Expression]:
+        # Without this Python would try self[0], self[1], ... for ever.
+        raise TypeError("an expression cannot be looped over; reduce it over a plate with pw.sum(..., over=plate)")
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression has no truth value; use pw.equal(a, b) and pw.where(condition, a, b)")
+
+    def __str__(self) -> str:
+        from platewright.algebra.text import text  # printing is needed only when somebody looks
+
+        return text(self)
+
+
+Node = TypeVar("Node")
+
+
+def builders() -> Any:
+    """The module of builders, imported late: the operators and the builders need each other."""
+    from platewright.algebra import build
+
+    return build
+
+
+@dataclass_transform(frozen_default=True)
+def node(cls: type[Node]) -> type[Node]:
+    """A frozen dataclass whose hash is computed once: expressions are hashed far more often than made."""
+    cls = dataclass(frozen=True, eq=True, repr=False)(cls)
+    names = tuple(field.name for field in fields(cls))
+    label = cls.__name__
+
+    def __hash__(self: Any) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            value = hash((label, *(getattr(self, name) for name in names)))
+            object.__setattr__(self, "_hash", value)
+            return value
+
+    cls.__hash__ = __hash__  # type: ignore[method-assign]
+    cls.__repr__ = lambda self: f"<{self}>"  # type: ignore[method-assign]
+    return cls

@@ -1,0 +1,340 @@
+"""Print one pass of EM as C: expectation and soft statistics of a block of rows while it is in cache.
+
+    log weights -> log-sum-exp -> probabilities -> sums of functions of the row times probabilities
+
+The N x K probabilities are never stored. The plan says what is needed: `c_em_split` pulls its log weights and its soft
+statistics apart into functions of a row and the rest; the rest is small and stays with NumPy (`run/native_em.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from platewright.algebra.build import multiply, substitute
+from platewright.algebra.expression import (
+    ONE,
+    Constant,
+    Expression,
+    Index,
+    Multiply,
+    Reference,
+    free_indices,
+    mentions,
+    names,
+)
+from platewright.backends.c_em_split import Splitter, Term, Terms, canonical, product
+from platewright.backends.c_em_support import SUPPORT
+from platewright.backends.c_expression import Unprintable
+from platewright.backends.c_support import c_comment
+from platewright.backends.naming import Names
+from platewright.program.program import expressions_of, statement_text
+from platewright.program.statements import Pool, Statistic
+from platewright.schemas.em import EMPlan, Hidden
+
+BLOCK = 64
+"""Rows worked on at once: all functions of so many rows stay in the first cache."""
+
+
+@dataclass(frozen=True)
+class SoftSum:
+    """A table of sums; `axes` are its indices in order, with the level where the statement has it."""
+
+    statement: Statistic
+    axes: tuple[Index, ...]
+    terms: Terms
+
+
+@dataclass(frozen=True)
+class SoftPool:
+    """Moments of functions of the row about their centres, for each cell; constants have no spread."""
+
+    statement: Pool
+    cells: tuple[Index, ...]
+    weight: Terms
+    live: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FusedPass:
+    """What one hidden variable needs: functions of a row, codes, and how weights and statistics use them."""
+
+    item: Hidden
+    function: str
+    atoms: tuple[Expression, ...]
+    centres: tuple[tuple[Expression, str], ...]
+    shared: tuple[tuple[Expression, frozenset[int]], ...]
+    """Inner axes over which a pool sums, so that all its positions need one centre."""
+    weights: Terms
+    sums: tuple[SoftSum, ...]
+    pools: tuple[SoftPool, ...]
+
+
+@dataclass(frozen=True)
+class FusedProgram:
+    """The file, its passes, statements without hidden variables, and what has no C with the reason."""
+
+    source: str
+    passes: tuple[FusedPass, ...]
+    fixed: tuple[Statistic | Pool, ...]
+    left: tuple[tuple[str, str], ...]
+
+
+def em_source(plan: EMPlan) -> str:
+    """The file as text."""
+    return fused_program(plan).source
+
+
+def fused_program(plan: EMPlan) -> FusedProgram:
+    """The fused passes of a plan; any refusal leaves the whole plan to NumPy, which then has all probabilities."""
+    left: list[tuple[str, str]] = []
+    passes = []
+    fixed = []
+    file_names = Names()
+    probabilities = {item.probability for item in plan.hidden} | {item.pair for item in plan.hidden}
+    for statement in plan.maximise.passes:
+        met = probabilities & {name for whole in expressions_of(statement) for name in names(whole)}
+        if not met:
+            fixed.append(statement)
+        elif len(met) > 1:
+            left.append((statement.name, f"it needs {' and '.join(sorted(met))} together"))
+    for item in plan.hidden:
+        if item.chain:
+            left.append((item.name, "its elements form a chain"))
+            continue
+        found, refused = _Writer(plan, item, file_names(f"pass_{item.name}")).fused()
+        left += refused
+        if found is not None:
+            passes.append(found)
+    if left:
+        return FusedProgram("", (), tuple(fixed), tuple(left))
+    text = "\n\n".join([_header(plan), SUPPORT.strip("\n"), *(function_text(one) for one in passes)])
+    return FusedProgram(text + "\n", tuple(passes), tuple(fixed), ())
+
+
+class _Writer:
+    """Splits the log weights and the soft statistics of one hidden variable."""
+
+    def __init__(self, plan: EMPlan, item: Hidden, function: str) -> None:
+        self.plan = plan
+        self.item = item
+        self.function = function
+        self.rows = frozenset(item.axes)
+        self.statements = [
+            statement
+            for statement in plan.maximise.passes
+            if any(mentions(whole, {item.probability}) for whole in expressions_of(statement))
+        ]
+        axes = {name: node.axes for name, node in plan.graph.nodes.items()}
+        plain = Splitter(self.rows, item.level, frozenset(plan.graph.unknown), axes)
+        self.shared: dict[Expression, frozenset[int]] = {}
+        self.splitter = replace(plain, centres=self.centres())
+
+    def centres(self) -> dict[Expression, str]:
+        """Features of pools are taken less a centre; positions that a pool adds up share theirs."""
+        found: dict[Expression, str] = {}
+        for pool in self.statements:
+            if not isinstance(pool, Pool):
+                continue
+            kept = {cell.code for cell in pool.cells}
+            for feature in pool.features:
+                if not free_indices(feature.expression) & self.rows:
+                    continue
+                atom = canonical(feature.expression, self.rows)
+                found.setdefault(atom.expression, f"{self.item.name}.centre {len(found)}")
+                lost = {k for k, at in enumerate(atom.at) if at not in kept and at not in feature.inner}
+                self.shared[atom.expression] = self.shared.get(atom.expression, frozenset()) | lost
+        return found
+
+    def fused(self) -> tuple[FusedPass | None, list[tuple[str, str]]]:
+        """The pass, or what has no C and why."""
+        left: list[tuple[str, str]] = []
+        sums: list[SoftSum] = []
+        pools: list[SoftPool] = []
+        weights: Terms = ()
+        whole = next(s for s in self.plan.expect.body if s.name == f"{self.item.name}.log_weight")
+        try:
+            weights = checked(self.splitter.split(whole.expression))
+        except Unprintable as refusal:
+            left.append((whole.name, str(refusal)))
+        for statement in self.statements:
+            try:
+                if isinstance(statement, Pool):
+                    pools.append(self.pool(statement))
+                else:
+                    sums.append(self.sum(statement))
+            except Unprintable as refusal:
+                left.append((statement.name, str(refusal)))
+        if left:
+            return None, left
+        used = [*weights, *(t for s in sums for t in s.terms), *(t for p in pools for t in p.weight)]
+        centres = tuple(self.splitter.centres.items())
+        atoms = tuple(dict.fromkeys([key for key, _ in centres] + self.atoms_of(used)))
+        shared = tuple(self.shared.items())
+        return FusedPass(self.item, self.function, atoms, centres, shared, weights, tuple(sums), tuple(pools)), []
+
+    def atoms_of(self, terms: Iterable[Term]) -> list[Expression]:
+        return [canonical(atom, self.rows).expression for term in terms for atom in term.atoms]
+
+    def without_probability(self, whole: Expression) -> tuple[Expression, Expression]:
+        """The level at which the probability stands, and the other factors."""
+        factors = whole.factors if isinstance(whole, Multiply) else (whole,)
+        held = [f for f in factors if isinstance(f, Reference) and f.name == self.item.probability]
+        if len(held) != 1 or held[0].indices[:-1] != self.item.axes:
+            raise Unprintable(f"{whole} is not a probability of this row times something")
+        rest = multiply(1.0, *(factor for factor in factors if factor is not held[0]))
+        if mentions(rest, {self.item.probability}):
+            raise Unprintable(f"{whole} holds a probability twice")
+        return held[0].indices[-1], rest
+
+    def sum(self, statement: Statistic) -> SoftSum:
+        """A sum of probabilities times functions of the row."""
+        if statement.kind != "sum":
+            raise Unprintable(f"a {statement.kind} is not a sum")
+        at, rest = self.without_probability(statement.summand)
+        if not isinstance(at, Index) or (at != self.item.level and at not in statement.indices):
+            raise Unprintable(f"the probability stands at {at}")
+        changes: dict[Expression, Expression] = {at: self.item.level}
+        axes = tuple(self.item.level if index == at else index for index in statement.indices)
+        terms = checked(self.splitter.split(substitute(rest, changes)))
+        over = [index for index in statement.over if index not in self.rows and index != self.item.level]
+        if over or not set(self.item.axes) <= set(statement.over):
+            raise Unprintable("it is not a sum over the rows of the hidden variable")
+        return SoftSum(statement, axes, terms)
+
+    def pool(self, pool: Pool) -> SoftPool:
+        """Moments of features that the level does not change."""
+        at, rest = self.without_probability(pool.weight)
+        if at != self.item.level or not set(self.item.axes) <= set(pool.over):
+            raise Unprintable("it is not a pool over the rows of the hidden variable")
+        cells = []
+        for cell in pool.cells:
+            if not isinstance(cell.code, Index) or cell.code in self.rows:
+                raise Unprintable(f"the cell {cell.code} changes from row to row")
+            cells.append(cell.code)
+        live = []
+        for k, feature in enumerate(pool.features):
+            if isinstance(feature.expression, Constant):
+                continue
+            if not self.splitter.is_row(feature.expression) or self.splitter.is_constant(feature.expression):
+                raise Unprintable(f"the feature {feature.expression} is not a function of the row alone")
+            live.append(k)
+        terms = checked(self.splitter.split(rest))
+        if any(term.codes or term.bound for term in terms):
+            raise Unprintable(f"the weight {pool.weight} is looked up by codes")
+        return SoftPool(pool, tuple(cells), terms, tuple(live))
+
+
+def checked(terms: Terms) -> Terms:
+    """Terms that the kernels can take: products of functions, or codes, not both."""
+    for term in terms:
+        if term.atoms and term.codes:
+            raise Unprintable(f"{term.atoms[0]} meets a look-up by {term.codes[0][0]}")
+        if len(term.atoms) > 4:
+            raise Unprintable("a product of more than four functions of a row")
+    return terms
+
+
+def moment(weight: Terms, *features: Expression) -> Terms:
+    """The weight times features, which are taken about their centres."""
+    return product(weight, (Term(ONE, tuple(features)),)) if features else weight
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def _header(plan: EMPlan) -> str:
+    lines = [
+        f"/* {c_comment(plan.graph.title)}: one iteration of EM over rows, derived and written by Platewright.",
+        " *",
+        *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *plan.maximise.passes)),
+        " *",
+        " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
+        " */",
+    ]
+    included = [f"#include <{name}.h>" for name in ("math", "stdint", "stdlib", "string")]
+    return "\n".join([*lines, *included, "", "/* Rows worked on at once. */", f"#define BLOCK {BLOCK}"])
+
+
+def function_text(one: FusedPass) -> str:
+    """The function of one hidden variable."""
+    lines = [f"/* Expected statistics of {c_comment(one.item.name)}, rows `start` up to `stop`."]
+    lines += [f" * column[{k}]: {c_comment(str(atom))}" for k, atom in enumerate(one.atoms)]
+    found = {code for term in (*one.weights, *(t for s in one.sums for t in s.terms)) for code, _ in term.codes}
+    lines += [f" * code: {c_comment(str(code))}" for code in sorted(found, key=str)]
+    fills = []
+    for k, atom in enumerate(one.atoms):
+        fills += [f"    /* {c_comment(str(atom))} */"]
+        fills += [f"    fill(basis + place * BLOCK, column[{k}], size[{4 + k}], centre + place, at, count);"]
+        fills += [f"    place += size[{4 + k}];"]
+    filled = [
+        "/* Functions of the rows of a block: 1, what depends on data alone, and products. */",
+        f"static void {one.function}_basis(double *basis, const double *const *column, const int64_t *size,",
+        "    const int32_t *pair, const double *centre, int64_t at, int64_t count)",
+        "{",
+        "    int64_t place = 1;",
+        *fills,
+        "    (void)column, (void)centre, (void)at, (void)count;",
+        "    multiply(basis, pair, place, size[1]);",
+        "}",
+        "",
+    ]
+    return "\n".join([*filled, *lines, FUNCTION.replace("PASS", one.function).strip("\n")])
+
+
+FUNCTION = """
+ * size: levels, functions, doubles in a row of the table, codes of a row, then the width of each column
+ * pair: the functions whose product a function is; basis: 1, columns less their centre, products
+ * apart: each level has its own centre (and `coefficient` is level by level), for levels far apart and narrow
+ * tally: sum of the logs of weights, largest log weight. Returns 0, or 2 when memory is short. */
+int PASS(const double *const *column, const int32_t *code, const int64_t *size, const int32_t *pair,
+    const double *centre, const double *coefficient, const double *table, int64_t apart, int64_t start, int64_t stop,
+    double *sums, double *counts, double *tally, double *probability)
+{
+    const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3];
+    const size_t needed = (size_t)((functions + levels) * BLOCK + levels * functions * LANES + 8);
+    double *const space = calloc(needed, sizeof(double));
+    if (!space)
+        return 2;
+    double *const basis = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
+    double *const weight = basis + functions * BLOCK, *const held = weight + levels * BLOCK;
+    for (int64_t i = 0; i < BLOCK; i++)
+        basis[i] = 1.0;
+    tally[0] = 0.0;
+    tally[1] = -INFINITY;
+    for (int64_t at = start; at < stop; at += BLOCK) {
+        const int64_t count = stop - at < BLOCK ? stop - at : BLOCK;
+        if (!apart) {
+            PASS_basis(basis, column, size, pair, centre, at, count);
+            weigh(basis, functions, coefficient, levels, weight);
+        } else
+            for (int64_t k = 0; k < levels; k++) {
+                PASS_basis(basis, column, size, pair, centre + k * functions, at, count);
+                weigh(basis, functions, coefficient + k * functions, 1, weight + k * BLOCK);
+            }
+        if (codes)
+            look_up(pitch, code + at * codes, codes, table, levels, count, weight);
+        soften(weight, levels, count, tally);
+        if (probability)
+            for (int64_t i = 0; i < count; i++)
+                for (int64_t k = 0; k < levels; k++)
+                    probability[(at + i) * levels + k] = weight[k * BLOCK + i];
+        if (!apart)
+            add_up(basis, functions, weight, levels, held);
+        else
+            for (int64_t k = 0; k < levels; k++) {
+                PASS_basis(basis, column, size, pair, centre + k * functions, at, count);
+                add_up(basis, functions, weight + k * BLOCK, 1, held + k * functions * LANES);
+            }
+        if (codes)
+            count_codes(pitch, code + at * codes, codes, counts, levels, count, weight);
+    }
+    for (int64_t k = 0; k < levels * functions; k++) {
+        sums[k] = 0.0;
+        for (int64_t lane = 0; lane < LANES; lane++)
+            sums[k] += held[k * LANES + lane];
+    }
+    free(space);
+    return 0;
+}
+"""
