@@ -52,7 +52,8 @@ from platewright.language.functions import (
     tanh,
     where,
 )
-from platewright.pipeline import Model
+from platewright.language.networks.uai import read_uai_evidence
+from platewright.pipeline import Model, read_bif, read_uai
 from platewright.run.comparing import compare
 from platewright.run.saving import load
 
@@ -106,6 +107,9 @@ __all__ = [
     "maximum",
     "minimum",
     "probit",
+    "read_bif",
+    "read_uai",
+    "read_uai_evidence",
     "sin",
     "sqrt",
     "sum",

@@ -19,7 +19,9 @@ from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
 from platewright.errors import MissingColumn, ModelError, UnknownName
 from platewright.graph.graph import read_graph
+from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
+from platewright.language.networks import bif, uai
 from platewright.program.program import Program
 from platewright.run.changing import needs_rows, row_plate
 from platewright.run.em import EstimatedFit, run_em
@@ -85,6 +87,15 @@ class Model(language.Model):
             return self._learn_from_file(data, goal, by, backend, seed, options)
         return self._learn_whole(data, goal, by, backend, seed, options)
 
+    def infer(
+        self,
+        evidence: Mapping[str, object] | None = None,
+        about: Iterable[str] | None = None,
+        most_bytes: int | None = None,
+    ) -> Inference:
+        """Exact answers about the unknowns of a graph without plates: marginals, joints, the most probable state."""
+        return infer(self, evidence, about, most_bytes)
+
     def _learn_whole(
         self, data: object, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
     ) -> AnyFit:
@@ -146,6 +157,16 @@ def _passed(
         total = {**sizes, row: total.get(row, 0) + sizes[row]}
         labels = batch.labels
     return found or {}, total, labels
+
+
+def read_bif(source: str | Path) -> Model:
+    """The model in a BIF file or text."""
+    return bif.read_bif(source, Model)
+
+
+def read_uai(source: str | Path) -> Model:
+    """The model in a UAI file or text."""
+    return uai.read_uai(source, Model)
 
 
 def _iterated(

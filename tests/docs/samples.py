@@ -2,7 +2,8 @@
 
     <!-- not run -->    the Python block below is shown only
     <!-- raises -->     the Python block below ends in one of our errors, and prints it
-    <!-- output -->     the block below is what the last Python block printed; `...` on a line of its own skips lines
+    <!-- output -->     the block below is what the last Python block printed; `...` stands for anything:
+                        lines where it is alone on its line, characters inside a line
 
 A Python block without a mark is run, after those above it on the page and with their names.
 """
@@ -76,7 +77,14 @@ class Run:
 
 
 def is_excerpt(shown: str, printed: str) -> bool:
-    """Whether the shown lines are the printed ones; a line `...` stands for any lines, spaces at the end do not count."""
-    parts = [re.escape(line.rstrip()) + "\n" if line.strip() != "..." else "(?:.*\n)*?" for line in shown.splitlines()]
+    """Whether the shown lines are the printed ones, but for `...`; spaces at the end of a line do not count."""
+    parts = [_line(line.rstrip()) for line in shown.splitlines()]
     text = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
     return re.fullmatch("".join(parts), text) is not None
+
+
+def _line(shown: str) -> str:
+    """The pattern of one line."""
+    if shown.strip() == "...":
+        return "(?:.*\n)*?"
+    return ".*?".join(re.escape(part) for part in shown.split("...")) + "\n"

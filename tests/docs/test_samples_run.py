@@ -60,6 +60,7 @@ def test_marks_above_a_block_are_read() -> None:
         ("a\nb\n", "a \nb\n", True),
         ("a\n...\nd\n", "a\nb\nc\nd\n", True),
         ("...\nd\n", "d\n", True),
+        ("off by ...)\n", "off by 2.7e-16)\n", True),
         ("a\n", "a\nb\n", False),
         ("a\n...\ne\n", "a\nb\nc\nd\n", False),
     ],

@@ -323,7 +323,7 @@ MIXTURES: tuple[Case, ...] = (
     Case("latent_class", latent_class, ("x",), ROWS),
     Case("latent_class_by_column", latent_class_by_column, ("x1", "x2"), ROWS),
     Case("mixed_columns", mixed_columns, ("x", "b", "y", "c"), ROWS),
-    Case("two_apart", two_apart, ("x", "y"), ROWS),
+    Case("two_apart", two_apart, ("x", "y"), {"n": 3}),
     Case("topics", topics, ("w",), {"doc": 2, "word": 5}, {"word": (0, 0, 0, 1, 1)}),
 )  # fmt: skip
 

@@ -73,7 +73,8 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("forward forgets the norm of each step", chain.forward, "total += float(norm.sum())",
            "total = float(norm.sum())", enumerated),
     mutant("sequences run together", chain.lanes_of, "np.flatnonzero(first)", "np.flatnonzero(first)[:1]", enumerated),
-    mutant("short sequences run on", chain.lanes_of, "lengths > time", "lengths >= time", enumerated),
+    mutant("short sequences run on", chain.lanes_of, "np.cumsum(np.bincount(lengths))[:-1]", "0 * np.cumsum(np.bincount(lengths))[:-1]",
+           enumerated),
     mutant("lanes are not sorted", chain.lanes_of, "np.argsort(-lengths", "np.argsort(lengths", enumerated),
     mutant("smoothing forgets the data ahead", chain.smooth, "(weights.single[at + 1] + ahead[at + 1])",
            "ahead[at + 1]", enumerated),
@@ -95,10 +96,10 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("all blocks move at once", Sampler.sweep,
            "for number, block in enumerate(self.plan.blocks):",
            "old = dict(self.values)\n"
-           "    new = {}\n"
-           "    for number, block in [*enumerate(self.plan.blocks), (None, None)]:\n"
-           "        new |= {n: v for n, v in self.values.items() if v is not old[n]}\n"
-           "        self.values = dict(old) if block is not None else new | {n: old[n] for n in old if n not in new}",
+           "        new = {}\n"
+           "        for number, block in [*enumerate(self.plan.blocks), (None, None)]:\n"
+           "            new |= {n: v for n, v in self.values.items() if v is not old[n]}\n"
+           "            self.values = dict(old) if block is not None else {**old, **new}",
            partial(joint, "known_variance")),
     mutant("counts are not updated", Sampler._draw_exact,
            "if ready.moving is not None:",

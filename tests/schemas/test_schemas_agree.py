@@ -11,7 +11,7 @@ import platewright as pw
 from platewright.errors import UnknownName
 from schemas import hierarchies, mixtures
 
-RUN = {"chains": 2, "draws": 2000, "warm_up": 100}
+RUN = {"chains": 2, "draws": 1000, "warm_up": 50}
 
 
 def close(draws: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> None:

@@ -43,6 +43,7 @@ class Model:
         self._set("_plates", {})
         self._set("_variables", {})
         self._set("_potentials", {})
+        self._set("_around", set())
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -104,6 +105,7 @@ class Model:
         plate = Plate(name, size, labels, within.name if within else None, like.name if like else None, ordered)
         self._plates[name] = plate
         if within is not None:
+            self._around.add(within.name)
             column = membership(name, within.name)
             domain = Domain("levels", levels=within.name)
             self._variables[column] = Variable(column, "input", (plate.index,), domain)
@@ -230,7 +232,7 @@ class Model:
             )
         if name in self._variables or name in self._potentials:
             raise NameTaken(f"`{name}` is defined already", hint="variables are defined once")
-        if any(plate.within == name for plate in self._plates.values()):
+        if name in self._around:
             raise NameTaken(f"`{name}` is a plate around another: in data it is the column of groups")
         if hasattr(type(self), name):
             raise NameTaken(f"`{name}` is a method of the model", hint="choose another name")

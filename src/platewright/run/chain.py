@@ -86,8 +86,8 @@ def lanes_of(first: Array) -> Lanes:
     starts = np.flatnonzero(first)
     lengths = np.diff(np.append(starts, len(first)))
     order = np.argsort(-lengths, kind="stable")
-    running = np.array([np.sum(lengths > time) for time in range(lengths.max(initial=0))], dtype=np.int64)
-    return Lanes(starts[order], running)
+    ended = np.cumsum(np.bincount(lengths))[:-1] if len(starts) else np.zeros(0, dtype=np.int64)
+    return Lanes(starts[order], len(starts) - ended)
 
 
 def _log_sum(values: Array, axis: int) -> Array:

@@ -58,6 +58,13 @@ class Piece:
     relation: Relation
     grid: Grid
     spots: tuple[Fixed | Span, ...]
+    inner: tuple[Piece, ...] = ()
+    """For a series: its beginning and its rule, each on its own grid."""
+
+    @property
+    def readers(self) -> tuple[Piece, ...]:
+        """Those whose right sides are read for this piece."""
+        return self.inner or (self,)
 
     @property
     def name(self) -> str:
@@ -162,7 +169,9 @@ def find_shapes(
 ) -> dict[str, tuple[int, ...]]:
     """The shape of every array: as given by data or declared, else the largest index anywhere."""
     found: dict[str, list[int]] = {}
-    for relation, grid in zip(relations, grids):
+    every = list(zip(relations, grids))
+    every += [(part, lay_out(part, scope, source)) for one in relations for part in (one.series or ())[:2]]
+    for relation, grid in every:
         used = [part for expression in relation.expressions() for part in elements(expression)]
         for element in (relation.target, *used):
             for inner in elements(element):
@@ -212,11 +221,23 @@ def assemble(
         if any(isinstance(spot, (Moving, Ragged)) for spot in spots):
             raise complain(source, relation.place, "the indices on the left are not constants",
                            "loop variables, numbers and data")  # fmt: skip
-        piece = Piece(number, relation, grid, spots)  # type: ignore[arg-type]
+        piece = Piece(number, relation, grid, spots, _inner(number, relation, shape, scope, source))  # type: ignore[arg-type]
         owner = owners.setdefault(relation.name, np.full(shape, -1))
         _claim(owner, piece, len(pieces.setdefault(relation.name, [])), source)
         pieces[relation.name].append(piece)
     return {name: Block(name, shapes[name], tuple(found), owners[name]) for name, found in pieces.items()}
+
+
+def _inner(
+    number: int, relation: Relation, shape: tuple[int, ...], scope: Scope, source: str
+) -> tuple[Piece, ...]:
+    """The beginning and the rule of a series as pieces, numbered so that no other piece has their numbers."""
+    found = []
+    for place, part in enumerate(relation.series[:2] if relation.series else ()):
+        grid = lay_out(part, scope, source)
+        spots = locate(part.target, shape, grid, scope)
+        found.append(Piece(-2 * number - 1 - place, part, grid, spots))  # type: ignore[arg-type]
+    return tuple(found)
 
 
 def _check_indices(relation: Relation, shape: tuple[int, ...], source: str) -> None:

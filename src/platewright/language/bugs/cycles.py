@@ -7,7 +7,7 @@ Only loops that make a circle are unrolled. A circle among single cells is a cir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,17 +39,24 @@ def owners_hit(element: Element, piece: Piece, block: Block, scope: Scope) -> li
     return [int(number) for number in found if number >= 0]
 
 
+def parents_of(piece: Piece, blocks: Mapping[str, Block], scope: Scope) -> Iterator[Piece]:
+    """The pieces that a piece depends on; a series does not count as its own parent."""
+    for reader in piece.readers:
+        for element in reader.relation.uses():
+            if element.name in blocks and not (piece.inner and element.name == piece.name):
+                block = blocks[element.name]
+                for number in owners_hit(element, reader, block, scope):
+                    yield block.pieces[number]
+
+
 def order_pieces(blocks: Mapping[str, Block], scope: Scope) -> Order:
     """Parents first, by strongly connected components; a component of one piece without a self-loop is no circle."""
     pieces = sorted((piece for block in blocks.values() for piece in block.pieces), key=lambda piece: piece.number)
     parents: dict[int, list[Piece]] = {}
     for piece in pieces:
         found: dict[int, Piece] = {}
-        for element in piece.relation.uses():
-            if element.name in blocks:
-                block = blocks[element.name]
-                for number in owners_hit(element, piece, block, scope):
-                    found[block.pieces[number].number] = block.pieces[number]
+        for parent in parents_of(piece, blocks, scope):
+            found[parent.number] = parent
         parents[piece.number] = [found[number] for number in sorted(found)]
     components = _components(pieces, lambda piece: parents[piece.number])
     circles = tuple(
@@ -107,7 +114,7 @@ def loops_to_unroll(circle: Sequence[Piece], scope: Scope) -> list[tuple[Piece, 
     shifted: list[tuple[Piece, str]] = []
     meeting: list[tuple[Piece, str]] = []
     cut = {(piece.name, d) for piece in circle for d in _constant_dimensions(piece)}
-    for piece in circle:
+    for piece in (reader for piece in circle for reader in piece.readers):
         own = {variable for axis in piece.grid.axes for variable in axis.variables}
         for element in piece.relation.uses():
             if element.name not in names or not element.indices:
@@ -122,7 +129,7 @@ def loops_to_unroll(circle: Sequence[Piece], scope: Scope) -> list[tuple[Piece, 
     if shifted or meeting:
         return list({(id(piece), variable): (piece, variable) for piece, variable in shifted or meeting}.values())
     for piece in circle:
-        if piece.grid.axes:
+        if piece.grid.axes and not piece.inner:
             return [(piece, piece.grid.axes[-1].variables[-1])]
     return []
 

@@ -55,6 +55,8 @@ class Draft:
     """Known columns that the translation itself makes: memberships of long plates."""
     loop_columns: dict[tuple[int, str], str] = field(default_factory=dict)
     """(Piece, loop variable) -> the known column with the variable's values along a long plate."""
+    ordered: set[Token] = field(default_factory=set)
+    """Dimensions along which a series runs."""
     kept: dict[Token, str] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
     """Piece number -> the name of its variable."""
@@ -93,7 +95,8 @@ class Draft:
                 self.plates[root, variant] = self.model.plate(self.fresh(f"{first.name}_{variant + 1}"), like=first)
             else:
                 size = None if root in self.union.opened else self.union.sizes[root]
-                self.plates[root, 0] = self.model.plate(self.plate_name(root), size)
+                ordered = any(self.union.root(token) == root for token in self.ordered)
+                self.plates[root, 0] = self.model.plate(self.plate_name(root), size, ordered=ordered)
         return self.plates[root, variant]
 
     def plate_name(self, root: Token) -> str:

@@ -42,11 +42,13 @@ class Frame:
     piece: Piece
     plates: tuple[Plate, ...]
     taken: dict[str, int] = field(default_factory=dict)
+    renamed: dict[int, Index] = field(default_factory=dict)
+    """Axes that go by another index than that of their plate: the steps of a series after its first."""
 
     @property
     def indices(self) -> tuple[Index, ...]:
         """The indices of the piece's own axes, in the order of its grid."""
-        return tuple(plate.index for plate in self.plates)
+        return tuple(self.renamed.get(number, plate.index) for number, plate in enumerate(self.plates))
 
     def complain(self, place: Place, found: str, expected: str = "", hint: str = "") -> BugsError:
         """An error that points into the text."""
@@ -199,6 +201,8 @@ class Frame:
         """A variable may stand as an index only if its levels are the elements of the axis; else it is a number."""
         if not isinstance(at, Reference) or "@" in at.name:
             return at
+        if at.name not in self.draft.model.variables:
+            return at  # the series that is being written, one step back
         domain = self.draft.model.variables[at.name].domain
         if domain.kind == "levels":
             levels, axis = (self.draft.model.plates[str(p)] for p in (domain.levels, self._axis_plate(name, dimension)))

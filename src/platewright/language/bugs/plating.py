@@ -82,7 +82,7 @@ class Plating:
 
     def read(self, pieces: Iterable[Piece]) -> Union:
         """All pieces, loops first, so that plates are named by them."""
-        pieces = list(pieces)
+        pieces = [part for piece in pieces for part in (piece, *piece.inner)]
         for piece in pieces:
             for number, axis in enumerate(piece.grid.axes):
                 wish = "" if any("." in variable for variable in axis.variables) else "_".join(axis.variables)

@@ -52,6 +52,10 @@ class Relation:
     statement: Assignment | Draw
     loops: tuple[Head, ...] = ()
     fixed: tuple[tuple[str, int], ...] = ()
+    series: tuple[Relation, Relation, Relation] | None = None
+    """For a series: its beginning, its rule, and the statement that the rule was made from."""
+    step: int = 0
+    """The dimension along which a series runs."""
 
     @property
     def target(self) -> Element:
@@ -74,8 +78,8 @@ class Relation:
         return self.statement.place
 
     def expressions(self) -> tuple[Expression, ...]:
-        """What its value depends on."""
-        return expressions(self.statement)
+        """What its value depends on; a series leaves this to its beginning and its rule."""
+        return () if self.series is not None else expressions(self.statement)
 
     def uses(self) -> Iterable[Element]:
         """The names on its right side, loop variables left out."""

@@ -14,12 +14,13 @@ import numpy as np
 
 from platewright.language.bugs.arrays import Block, Piece, assemble, find_shapes
 from platewright.language.bugs.complaint import complain
-from platewright.language.bugs.cycles import Order, loops_to_unroll, order_pieces, owners_hit, values_of
+from platewright.language.bugs.cycles import Order, loops_to_unroll, order_pieces, parents_of, values_of
 from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.folding import Folded, fold
 from platewright.language.bugs.plating import Plating
 from platewright.language.bugs.relations import Head, Relation, lay_out, unroll
 from platewright.language.bugs.report import Report
+from platewright.language.bugs.sequences import as_sequence
 from platewright.language.bugs.standing_in import stand_in
 from platewright.language.bugs.syntax import Draw, Element, Number, Range, Text, elements
 from platewright.language.bugs.writing import declare_circle, open_circles, write_piece
@@ -41,6 +42,7 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
     plating = Plating(shapes, folded.scope, constants)
     union = plating.read([piece for block in blocks.values() for piece in block.pieces])
     draft = Draft(text.source, folded, shapes, blocks, union, plating.levels, model, report)
+    draft.ordered |= {("dim", name, p.relation.step) for name, b in blocks.items() for p in b.pieces if p.inner}
     _name(draft)
     draft.keep_names()
     needed = _needed(blocks, order.pieces, draft)
@@ -107,11 +109,24 @@ def _cut(
     """Pieces in order; loops in circles are unrolled until the circles are gone or only single cells are left."""
     now = list(relations)
     scope = folded.scope
+    barred: set[str] = set()
     while True:
         grids = [lay_out(relation, scope, text.source) for relation in now]
         shapes = find_shapes(now, grids, scope, _given(folded), text.source)
         blocks = assemble(now, grids, shapes, scope, text.source)
         order = order_pieces(blocks, scope)
+        series = {
+            found.name: found
+            for circle in order.circles
+            if (found := as_sequence(circle, blocks, scope)) is not None and found.name not in barred
+        }
+        if series:
+            now = _with_series(now, series)
+            continue
+        if again := {piece.name for circle in order.circles for piece in circle if piece.inner}:
+            barred |= again
+            now = [part for one in now for part in (one.series[::2] if one.name in again and one.series else (one,))]
+            continue
         chosen: dict[int, str] = {}
         for circle in order.circles:
             for piece, variable in loops_to_unroll(circle, scope):
@@ -143,6 +158,19 @@ def _cut(
         now = longer
 
 
+def _with_series(relations: Sequence[Relation], series: Mapping[str, Relation]) -> list[Relation]:
+    """Each series in place of its first statement, its other one gone."""
+    found: list[Relation] = []
+    placed: set[str] = set()
+    for relation in relations:
+        if relation.name not in series:
+            found.append(relation)
+        elif relation.name not in placed:
+            placed.add(relation.name)
+            found.append(series[relation.name])
+    return found
+
+
 def text_place(pieces: Mapping[int, Piece]) -> tuple[int, int]:
     """Where the first of some pieces was written."""
     place = pieces[min(pieces)].relation.place
@@ -170,14 +198,10 @@ def _needed(blocks: Mapping[str, Block], pieces: Sequence[Piece], draft: Draft) 
     found: set[int] = set(waiting)
     while waiting:
         piece = by_number[waiting.pop()]
-        for element in piece.relation.uses():
-            if element.name in blocks:
-                block = blocks[element.name]
-                for number in owners_hit(element, piece, block, draft.scope):
-                    parent = block.pieces[number].number
-                    if parent not in found:
-                        found.add(parent)
-                        waiting.append(parent)
+        for parent in parents_of(piece, blocks, draft.scope):
+            if parent.number not in found:
+                found.add(parent.number)
+                waiting.append(parent.number)
     return found
 
 

@@ -25,6 +25,7 @@ from platewright.language.bugs.expressions import LINKS, scalar, translate
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.printing import printed
 from platewright.language.bugs.resolve import variable_axes
+from platewright.language.bugs.series import write_series
 from platewright.language.bugs.syntax import Assignment, Density, Draw
 from platewright.language.constructors import Flat
 from platewright.language.distribution import Distribution, Input, Undirected
@@ -39,6 +40,8 @@ def write_piece(draft: Draft, piece: Piece, is_needed: bool, in_circle: bool) ->
     try:
         if isinstance(statement, Assignment):
             _write_assignment(draft, frame, statement)
+        elif piece.inner:
+            write_series(draft, piece, frame.plates, _ordered_cells(draft, piece), _axes(frame))
         else:
             _write_draw(draft, frame, statement, in_circle)
     except BugsError as trouble:
@@ -47,6 +50,8 @@ def write_piece(draft: Draft, piece: Piece, is_needed: bool, in_circle: bool) ->
         reason = str(trouble.found)
         draft.dropped[piece.number] = f"`{piece.name}` was left out: {reason}"
         draft.report.dropped[draft.labels[piece.number]] = f"{reason} (line {piece.relation.place.line})"
+    except (ArithmeticError, ValueError) as trouble:
+        raise frame.complain(piece.relation.place, f"the numbers do not work out: {trouble}") from None
     except PlatewrightError as trouble:
         if is_needed:
             raise frame.complain(piece.relation.place, trouble.found, trouble.expected, trouble.hint) from None

@@ -1,0 +1,151 @@
+"""One iteration of EM as compiled C: statistics for the maximisation, and the objective, without the probabilities.
+
+    parameters -> coefficients (NumPy) -> one pass over the rows (C) -> sums -> statistics as NumPy would give them
+
+Log weights are expanded about the mean of each column. When that could cost digits (levels far apart and narrow), a
+second pass takes each level about its own mean; when even that could, NumPy makes the step and the reason is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.c_em import FusedProgram, fused_program
+from platewright.backends.c_expression import Unprintable
+from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.errors import BackendError
+from platewright.family import Array
+from platewright.run.execute import Statistics, arguments, finish, loaded
+from platewright.run.native import _keys, thread_count
+from platewright.run.native_em_pass import Doubtful, NativePass
+from platewright.schemas.em import EMPlan
+
+
+@dataclass(frozen=True, eq=False)
+class EMStep:
+    """What the maximisation needs, `log p(data, parameters)`, and the largest log density of a row."""
+
+    statistics: Statistics
+    objective: float
+    steepest: float
+
+
+class NativeEM:
+    """The iterations of a plan on given data.
+
+    `left` says what has no C, and why: the whole plan is then NumPy's. `by_numpy` counts the reasons of single steps
+    that NumPy had to make, and `apart` the steps that took a second pass.
+    """
+
+    def __init__(
+        self, plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], threads: int | None = None
+    ) -> None:
+        self.plan = plan
+        self.columns = columns
+        self.sizes = sizes
+        self.threads = threads or thread_count()
+        self.left: tuple[tuple[str, str], ...] = ()
+        self.by_numpy: dict[str, int] = {}
+        self.apart = 0
+        self.module = loaded(plan.maximise)
+        self.keys = dict(zip((statement.name for statement in plan.maximise.passes), _keys(self.module)))
+        self.passes: list[tuple[NativePass, Any]] = []
+        self.fixed: dict[str, Any] = {}
+        program = fused_program(plan)
+        self.source = program.source
+        try:
+            self.passes = self.compiled(program)
+            self.fixed = self.without_hidden(program)
+        except Unprintable as refusal:
+            self.left = ((plan.graph.title, str(refusal)),)
+        except BackendError as error:
+            self.left = ((plan.graph.title, error.found),)
+
+    @property
+    def native(self) -> bool:
+        """Whether C makes the steps."""
+        return not self.left
+
+    def compiled(self, program: FusedProgram) -> list[tuple[NativePass, Any]]:
+        """The passes with their functions."""
+        if program.left:
+            name, reason = program.left[0]
+            raise Unprintable(f"{name}: {reason}")
+        compiler = find_compiler()
+        if compiler is None:
+            raise Unprintable("no C compiler was found")
+        passes = [NativePass(one, self.columns, self.sizes) for one in program.passes]
+        shared = loaded_library(library(program.source, compiler))
+        return [(one, getattr(shared, one.one.function)) for one in passes]
+
+    def without_hidden(self, program: FusedProgram) -> dict[str, Any]:
+        """Statistics that no hidden variable has part in: the same in every iteration."""
+        if not program.fixed:
+            return {}
+        small = replace(self.plan.maximise, passes=program.fixed, body=(), results=())
+        module = loaded(small)
+        found = module.statistics(*arguments(small, module, self.columns, self.sizes))
+        return dict(zip((statement.name for statement in program.fixed), found.values()))
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+
+    def step(self, values: Mapping[str, Array]) -> EMStep:
+        """Statistics and objective at given parameters."""
+        if self.left:
+            return self.numpy_step(values)
+        try:
+            found, log_norm, steepest = self.native_step(values)
+        except Doubtful as doubt:
+            self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
+            return self.numpy_step(values)
+        found |= self.fixed
+        statistics = {self.keys[s.name]: found[s.name] for s in self.plan.maximise.passes}
+        return EMStep(statistics, log_norm + self.rest(values), steepest)
+
+    def native_step(self, values: Mapping[str, Array]) -> tuple[dict[str, Any], float, float]:
+        """All passes; each about common centres, or where that lost digits about those of each level."""
+        found: dict[str, Any] = {}
+        log_norm, steepest = 0.0, -np.inf
+        for one, function in self.passes:
+            sums = one.run(function, values, one.pilot, False, self.threads)
+            try:
+                if sums.doubt:
+                    raise Doubtful(sums.doubt)
+                statistics = one.statistics(sums)
+            except Doubtful:
+                self.apart += 1
+                sums = one.run(function, values, one.own_centres(sums), True, self.threads)
+                statistics = one.statistics(sums)
+            found |= statistics
+            log_norm += sums.log_norm
+            steepest = max(steepest, sums.steepest)
+        return found, log_norm, steepest
+
+    def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
+        """The same by the emitted NumPy modules."""
+        everything = {**self.columns, **values}
+        expect = self.plan.expect
+        computed = finish(expect, loaded(expect), {}, everything, self.sizes)
+        names = [item.name for item in self.plan.hidden]
+        log_norm = sum(float(np.sum(computed[f"{name}.log_norm"])) for name in names)
+        steepest = max(float(np.max(computed[f"{name}.log_weight"], initial=-np.inf)) for name in names)
+        given = {**self.columns, **{item.probability: computed[item.probability] for item in self.plan.hidden}}
+        found = self.module.statistics(*arguments(self.plan.maximise, self.module, given, self.sizes))
+        return EMStep(found, log_norm + self.rest(values), steepest)
+
+    def rest(self, values: Mapping[str, Array]) -> float:
+        """The log factors without hidden variables."""
+        environment = Environment({**self.columns, **values}, self.sizes)
+        with np.errstate(divide="ignore"):
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
+
+    def probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The posterior of each hidden variable, row by row: asked for at the end only."""
+        everything = {**self.columns, **values}
+        computed = finish(self.plan.expect, loaded(self.plan.expect), {}, everything, self.sizes)
+        return {item.probability: computed[item.probability] for item in self.plan.hidden}
