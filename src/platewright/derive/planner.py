@@ -25,7 +25,7 @@ SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
 """All schemas, the most exact first."""
 
 AUTOMATIC: dict[str, tuple[str, ...]] = {
-    "posterior": ("exact",),
+    "posterior": ("exact", "gibbs"),
     "evidence": ("exact",),
     "map": ("exact", "em"),
 }
