@@ -228,6 +228,11 @@ def assemble(
     return {name: Block(name, shapes[name], tuple(found), owners[name]) for name, found in pieces.items()}
 
 
+def distinct(owners: Array) -> list[int]:
+    """The pieces that own some cells, in order; -1 stands for nobody. (A count is far faster than a sort.)"""
+    return (np.flatnonzero(np.bincount(np.ravel(owners) + 1)) - 1).tolist()
+
+
 def _inner(
     number: int, relation: Relation, shape: tuple[int, ...], scope: Scope, source: str
 ) -> tuple[Piece, ...]:
@@ -255,17 +260,17 @@ def _check_indices(relation: Relation, shape: tuple[int, ...], source: str) -> N
 def _claim(owner: Array, piece: Piece, place: int, source: str) -> None:
     cells = piece.cells()
     try:
-        flat = np.ravel_multi_index(cells, owner.shape) if owner.ndim else np.zeros(cells and cells[0].shape or ())
-    except ValueError:
+        flat = np.ravel_multi_index(cells, owner.shape) if owner.ndim else np.zeros(piece.grid.shape)
+    except (ValueError, IndexError):
         raise complain(source, piece.relation.place, f"`{piece.name}` is indexed outside its {owner.shape}",
                        "an index within the array") from None  # fmt: skip
     used = np.ravel(flat).astype(np.int64)
     mine = owner.reshape(-1)
-    if np.unique(used).size != used.size or (mine[used] >= 0).any():
+    if (np.bincount(used, minlength=1) > 1).any() or (mine[used] >= 0).any():
         raise complain(source, piece.relation.place, f"`{piece.name}` is defined twice in some cell",
                        "one definition for each cell", "every loop variable should stand on the left")  # fmt: skip
     mine[used] = place
 
 
-__all__ = ["Block", "Fixed", "Moving", "Piece", "Ragged", "Span", "Spot", "assemble", "compute", "find_shapes",
+__all__ = ["Block", "Fixed", "Moving", "Piece", "Ragged", "Span", "Spot", "assemble", "compute", "distinct", "find_shapes",
            "lay_out", "locate", "spread", "straight"]  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from platewright.language.bugs.arithmetic import NotKnown, Scope
-from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, locate, spread
+from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, distinct, locate, spread
 from platewright.language.bugs.relations import Relation
 from platewright.language.bugs.syntax import Element, elements
 
@@ -33,10 +33,10 @@ def owners_hit(element: Element, piece: Piece, block: Block, scope: Scope) -> li
     if any(isinstance(spot, (Moving, Ragged)) for spot in spots) or len(spots) != len(block.shape):
         return everyone
     try:
-        found = np.unique(block.owner[spread(spots, piece.grid)]) if spots else np.unique(block.owner)
+        found = distinct(block.owner[spread(spots, piece.grid)] if spots else block.owner)
     except (IndexError, NotKnown):
         return everyone
-    return [int(number) for number in found if number >= 0]
+    return [number for number in found if number >= 0]
 
 
 def parents_of(piece: Piece, blocks: Mapping[str, Block], scope: Scope) -> Iterator[Piece]:

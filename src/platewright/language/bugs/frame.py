@@ -13,7 +13,7 @@ from platewright.algebra import build
 from platewright.algebra.expression import Constant, Expression, Index, Literal, Reference
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arithmetic import NotKnown
-from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, Span, Spot, locate, spread
+from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, Span, Spot, distinct, locate, spread
 from platewright.language.bugs.complaint import complain, nearest
 from platewright.language.bugs.draft import Draft, Source
 from platewright.language.bugs.resolve import (
@@ -235,7 +235,7 @@ class Frame:
                 raise self.complain(
                     node.place, f"`{node.name}[{shown}]` is used but not defined", "a definition, or a value in the data"
                 )
-        hit = [int(number) for number in np.unique(owner) if number >= 0]
+        hit = [number for number in distinct(owner) if number >= 0]
         for number in hit:
             if block.pieces[number].number in self.draft.dropped:
                 raise self.complain(node.place, self.draft.dropped[block.pieces[number].number])

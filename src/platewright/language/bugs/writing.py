@@ -218,6 +218,7 @@ def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
     inside = {
         draft.labels[piece.number] for circle in circles for piece in circle if not piece.relation.is_random
     }
+    inside |= {draft.wholes[piece.name] for circle in circles for piece in circle if piece.name in draft.wholes}
 
     def opened(whole: Expression, path: tuple[str, ...] = ()) -> Expression:
         if isinstance(whole, Reference) and whole.name in inside:
