@@ -88,8 +88,8 @@ def finish(found, data, size):
         + np.sum(special.gammaln(rate_a) + special.gammaln(rate_b) - special.gammaln(rate_a + rate_b))
     )
     return {
-        "rate_a": rate_a,
-        "rate_b": rate_b,
+        "rate.a": rate_a,
+        "rate.b": rate_b,
         "log_evidence": log_evidence,
     }
 

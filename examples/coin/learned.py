@@ -45,8 +45,8 @@ def finish(found, data, size):
         - special.gammaln(theta_a + theta_b)
     )
     return {
-        "theta_a": theta_a,
-        "theta_b": theta_b,
+        "theta.a": theta_a,
+        "theta.b": theta_b,
         "log_evidence": log_evidence,
     }
 

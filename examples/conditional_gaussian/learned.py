@@ -266,7 +266,10 @@ def placed(rows, slots, positions, width, outputs):
 
 def stacked(designs, batch):
     """All rows of one batch under each other."""
-    flat = [design.reshape(*design.shape[:batch], -1, design.shape[-1]) for design in designs]
+    flat = []
+    for design in designs:
+        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
 
@@ -451,24 +454,24 @@ def finish(found, data, size):
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_theta1 + log_evidence_theta2 + log_evidence_tau1_mu1 + log_evidence_tau2_slope
     return {
-        "theta1_concentration": theta1_concentration,
-        "theta2_concentration": theta2_concentration,
-        "block1_root": block1_root,
-        "block1_log_root": block1_log_root,
-        "block1_right": block1_right,
-        "block1_residual": block1_residual,
-        "tau1_shape": tau1_shape,
-        "tau1_rate": tau1_rate,
-        "block2_root": block2_root,
-        "block2_log_root": block2_log_root,
-        "block2_right": block2_right,
-        "block2_residual": block2_residual,
-        "tau2_shape": tau2_shape,
-        "tau2_rate": tau2_rate,
-        "log_evidence_theta1": log_evidence_theta1,
-        "log_evidence_theta2": log_evidence_theta2,
-        "log_evidence_tau1_mu1": log_evidence_tau1_mu1,
-        "log_evidence_tau2_slope": log_evidence_tau2_slope,
+        "theta1.concentration": theta1_concentration,
+        "theta2.concentration": theta2_concentration,
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+        "tau1.shape": tau1_shape,
+        "tau1.rate": tau1_rate,
+        "block2.root": block2_root,
+        "block2.log_root": block2_log_root,
+        "block2.right": block2_right,
+        "block2.residual": block2_residual,
+        "tau2.shape": tau2_shape,
+        "tau2.rate": tau2_rate,
+        "log_evidence.theta1": log_evidence_theta1,
+        "log_evidence.theta2": log_evidence_theta2,
+        "log_evidence.tau1.mu1": log_evidence_tau1_mu1,
+        "log_evidence.tau2.slope": log_evidence_tau2_slope,
         "log_evidence": log_evidence,
     }
 

@@ -54,7 +54,7 @@ def finish(found, data, size):
         - special.gammaln(np.sum(theta_concentration))
     )
     return {
-        "theta_concentration": theta_concentration,
+        "theta.concentration": theta_concentration,
         "log_evidence": log_evidence,
     }
 

@@ -99,12 +99,12 @@ def finish(found, data, size):
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_t_rain + log_evidence_t_sprinkler + log_evidence_t_wet
     return {
-        "t_rain_concentration": t_rain_concentration,
-        "t_sprinkler_concentration": t_sprinkler_concentration,
-        "t_wet_concentration": t_wet_concentration,
-        "log_evidence_t_rain": log_evidence_t_rain,
-        "log_evidence_t_sprinkler": log_evidence_t_sprinkler,
-        "log_evidence_t_wet": log_evidence_t_wet,
+        "t_rain.concentration": t_rain_concentration,
+        "t_sprinkler.concentration": t_sprinkler_concentration,
+        "t_wet.concentration": t_wet_concentration,
+        "log_evidence.t_rain": log_evidence_t_rain,
+        "log_evidence.t_sprinkler": log_evidence_t_sprinkler,
+        "log_evidence.t_wet": log_evidence_t_wet,
         "log_evidence": log_evidence,
     }
 

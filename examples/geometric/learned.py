@@ -37,8 +37,8 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = special.gammaln(p_a) + special.gammaln(p_b) - special.gammaln(p_a + p_b)
     return {
-        "p_a": p_a,
-        "p_b": p_b,
+        "p.a": p_a,
+        "p.b": p_b,
         "log_evidence": log_evidence,
     }
 

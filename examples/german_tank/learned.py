@@ -36,8 +36,8 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = 2.302585092994046 - np.log(total_shape) - total_shape * np.log(total_scale)
     return {
-        "total_shape": total_shape,
-        "total_scale": total_scale,
+        "total.shape": total_shape,
+        "total.scale": total_scale,
         "log_evidence": log_evidence,
     }
 

@@ -46,8 +46,8 @@ def finish(found, data, size):
         - shape_shape * np.log(shape_rate)
     )
     return {
-        "shape_shape": shape_shape,
-        "shape_rate": shape_rate,
+        "shape.shape": shape_shape,
+        "shape.rate": shape_rate,
         "log_evidence": log_evidence,
     }
 

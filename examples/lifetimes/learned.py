@@ -37,8 +37,8 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = 2.1972245773362196 + special.gammaln(rate_shape) - rate_shape * np.log(rate_rate)
     return {
-        "rate_shape": rate_shape,
-        "rate_rate": rate_rate,
+        "rate.shape": rate_shape,
+        "rate.rate": rate_rate,
         "log_evidence": log_evidence,
     }
 

@@ -252,7 +252,10 @@ def placed(rows, slots, positions, width, outputs):
 
 def stacked(designs, batch):
     """All rows of one batch under each other."""
-    flat = [design.reshape(*design.shape[:batch], -1, design.shape[-1]) for design in designs]
+    flat = []
+    for design in designs:
+        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
 
@@ -376,12 +379,12 @@ def finish(found, data, size):
         - tau_shape * np.log(tau_rate)
     )
     return {
-        "block1_root": block1_root,
-        "block1_log_root": block1_log_root,
-        "block1_right": block1_right,
-        "block1_residual": block1_residual,
-        "tau_shape": tau_shape,
-        "tau_rate": tau_rate,
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+        "tau.shape": tau_shape,
+        "tau.rate": tau_rate,
         "log_evidence": log_evidence,
     }
 

@@ -72,8 +72,8 @@ def finish(found, data, size):
         )
     )
     return {
-        "begin_concentration": begin_concentration,
-        "move_concentration": move_concentration,
+        "begin.concentration": begin_concentration,
+        "move.concentration": move_concentration,
         "log_evidence": log_evidence,
     }
 

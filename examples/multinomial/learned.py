@@ -51,7 +51,7 @@ def finish(found, data, size):
         - special.gammaln(np.sum(share_concentration))
     )
     return {
-        "share_concentration": share_concentration,
+        "share.concentration": share_concentration,
         "log_evidence": log_evidence,
     }
 

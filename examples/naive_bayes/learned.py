@@ -93,12 +93,12 @@ def finish(found, data, size):
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_share + log_evidence_table1 + log_evidence_table2
     return {
-        "share_concentration": share_concentration,
-        "table1_concentration": table1_concentration,
-        "table2_concentration": table2_concentration,
-        "log_evidence_share": log_evidence_share,
-        "log_evidence_table1": log_evidence_table1,
-        "log_evidence_table2": log_evidence_table2,
+        "share.concentration": share_concentration,
+        "table1.concentration": table1_concentration,
+        "table2.concentration": table2_concentration,
+        "log_evidence.share": log_evidence_share,
+        "log_evidence.table1": log_evidence_table1,
+        "log_evidence.table2": log_evidence_table2,
         "log_evidence": log_evidence,
     }
 

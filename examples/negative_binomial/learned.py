@@ -52,8 +52,8 @@ def finish(found, data, size):
         - special.gammaln(p_a + p_b)
     )
     return {
-        "p_a": p_a,
-        "p_b": p_b,
+        "p.a": p_a,
+        "p.b": p_b,
         "log_evidence": log_evidence,
     }
 

@@ -252,7 +252,10 @@ def placed(rows, slots, positions, width, outputs):
 
 def stacked(designs, batch):
     """All rows of one batch under each other."""
-    flat = [design.reshape(*design.shape[:batch], -1, design.shape[-1]) for design in designs]
+    flat = []
+    for design in designs:
+        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
 
@@ -377,12 +380,12 @@ def finish(found, data, size):
         + (-0.5) * precision_degrees * log_determinant(precision_inverse_scale)
     )
     return {
-        "block1_root": block1_root,
-        "block1_log_root": block1_log_root,
-        "block1_right": block1_right,
-        "block1_residual": block1_residual,
-        "precision_degrees": precision_degrees,
-        "precision_inverse_scale": precision_inverse_scale,
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+        "precision.degrees": precision_degrees,
+        "precision.inverse_scale": precision_inverse_scale,
         "log_evidence": log_evidence,
     }
 

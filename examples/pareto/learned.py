@@ -13,9 +13,9 @@ from scipy import special
 
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    size = data["size"]
+    size_2 = data["size_2"]
     # steepness given the statistics: Gamma
-    sum_size = np.sum(np.log(size))
+    sum_size = np.sum(np.log(size_2))
     return {"sum_size": sum_size}
 
 
@@ -37,8 +37,8 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = -sum_size + special.gammaln(steepness_shape) - steepness_shape * np.log(steepness_rate)
     return {
-        "steepness_shape": steepness_shape,
-        "steepness_rate": steepness_rate,
+        "steepness.shape": steepness_shape,
+        "steepness.rate": steepness_rate,
         "log_evidence": log_evidence,
     }
 
@@ -53,7 +53,7 @@ def read(path):
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"city": len(table)}
-    data["size"] = np.array([float(r["size"]) for r in table])
+    data["size_2"] = np.array([float(r["size"]) for r in table])
     return data, size
 
 

@@ -74,8 +74,8 @@ def finish(found, data, size):
         + np.sum(special.gammaln(rate_shape) - rate_shape * np.log(rate_rate))
     )
     return {
-        "rate_shape": rate_shape,
-        "rate_rate": rate_rate,
+        "rate.shape": rate_shape,
+        "rate.rate": rate_rate,
         "log_evidence": log_evidence,
     }
 

@@ -51,8 +51,8 @@ def finish(found, data, size):
         + log_bessel0(direction_concentration)
     )
     return {
-        "direction_mean": direction_mean,
-        "direction_concentration": direction_concentration,
+        "direction.mean": direction_mean,
+        "direction.concentration": direction_concentration,
         "log_evidence": log_evidence,
     }
 

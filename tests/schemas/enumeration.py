@@ -17,9 +17,7 @@ def assignments(plan: EMPlan, sizes: Mapping[str, int]) -> Iterator[Values]:
     """All values of all hidden variables."""
     shapes = [tuple(sizes[axis.plate] for axis in item.axes) for item in plan.hidden]
     ranges = [range(sizes[item.level.plate]) for item in plan.hidden]
-    spaces = [
-        list(product(levels, repeat=int(np.prod(shape)))) for levels, shape in zip(ranges, shapes, strict=True)
-    ]
+    spaces = [list(product(levels, repeat=int(np.prod(shape)))) for levels, shape in zip(ranges, shapes, strict=True)]
     for chosen in product(*spaces):
         yield {
             item.name: np.array(values).reshape(shape)

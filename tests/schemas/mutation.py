@@ -1,7 +1,6 @@
 """Plant a defect: a function runs with one piece of its source changed, for everybody who imported it."""
 
 from __future__ import annotations
-
 import __future__
 
 import inspect

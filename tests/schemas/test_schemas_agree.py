@@ -1,4 +1,4 @@
-"""Different schemas, one answer: Gibbs against closed forms and against enumeration, on models small enough for both."""
+"""Different schemas, one answer: Gibbs against closed forms and against enumeration, on models small enough."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def classes_alike(name: str) -> None:
     alike = ways[:, :, None] == ways[:, None, :]
     wanted = np.tensordot(share, alike, axes=1)
     found = m.learn(data, by="gibbs", **RUN).chains[hidden]
-    close((found[..., :, None] == found[..., None, :]).astype(float), wanted, np.sqrt(np.maximum(wanted * (1 - wanted), 0)))
+    together = (found[..., :, None] == found[..., None, :]).astype(float)
+    close(together, wanted, np.sqrt(np.maximum(wanted * (1 - wanted), 0)))
 
 
 @pytest.mark.parametrize("name", ENUMERATED)

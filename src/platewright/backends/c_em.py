@@ -32,7 +32,7 @@ from platewright.program.program import expressions_of, statement_text
 from platewright.program.statements import Pool, Statistic
 from platewright.schemas.em import EMPlan, Hidden
 
-BLOCK = 64
+BLOCK = 256
 """Rows worked on at once: all functions of so many rows stay in the first cache."""
 
 
@@ -265,16 +265,16 @@ def function_text(one: FusedPass) -> str:
     fills = []
     for k, atom in enumerate(one.atoms):
         fills += [f"    /* {c_comment(str(atom))} */"]
-        fills += [f"    fill(basis + place * BLOCK, column[{k}], size[{4 + k}], centre + place, at, count);"]
+        fills += [f"    fill(basis + place * BLOCK, column[{k}], size[{4 + k}], centre + place, at);"]
         fills += [f"    place += size[{4 + k}];"]
     filled = [
         "/* Functions of the rows of a block: 1, what depends on data alone, and products. */",
         f"static void {one.function}_basis(double *basis, const double *const *column, const int64_t *size,",
-        "    const int32_t *pair, const double *centre, int64_t at, int64_t count)",
+        "    const int32_t *pair, const double *centre, int64_t at)",
         "{",
         "    int64_t place = 1;",
         *fills,
-        "    (void)column, (void)centre, (void)at, (void)count;",
+        "    (void)column, (void)centre, (void)at;",
         "    multiply(basis, pair, place, size[1]);",
         "}",
         "",
@@ -305,11 +305,11 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
     for (int64_t at = start; at < stop; at += BLOCK) {
         const int64_t count = stop - at < BLOCK ? stop - at : BLOCK;
         if (!apart) {
-            PASS_basis(basis, column, size, pair, centre, at, count);
+            PASS_basis(basis, column, size, pair, centre, at);
             weigh(basis, functions, coefficient, levels, weight);
         } else
             for (int64_t k = 0; k < levels; k++) {
-                PASS_basis(basis, column, size, pair, centre + k * functions, at, count);
+                PASS_basis(basis, column, size, pair, centre + k * functions, at);
                 weigh(basis, functions, coefficient + k * functions, 1, weight + k * BLOCK);
             }
         if (codes)
@@ -323,7 +323,7 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
             add_up(basis, functions, weight, levels, held);
         else
             for (int64_t k = 0; k < levels; k++) {
-                PASS_basis(basis, column, size, pair, centre + k * functions, at, count);
+                PASS_basis(basis, column, size, pair, centre + k * functions, at);
                 add_up(basis, functions, weight + k * BLOCK, 1, held + k * functions * LANES);
             }
         if (codes)

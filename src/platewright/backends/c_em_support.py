@@ -61,21 +61,14 @@ INLINE double small_exp(double x)
 #endif
 }
 
-/* Columns of a block: rows `at` .. `at + count` of an array of `width`, less its centre; rows past the end repeat. */
-INLINE void fill(double *restrict basis, const double *restrict column, int64_t width, const double *restrict centre,
-                 int64_t at, int64_t count)
+/* Columns of a block, which lie side by side in tiles of BLOCK rows, less their centre. */
+INLINE void fill(double *restrict basis, const double *restrict tiles, int64_t width, const double *restrict centre,
+                 int64_t at)
 {
-    column += at * width;
-    for (int64_t d = 0; d < width; d++) {
-        const double middle = centre[d];
-        double *const target = basis + d * BLOCK;
-        if (count == BLOCK)
-            for (int64_t i = 0; i < BLOCK; i++)
-                target[i] = column[i * width + d] - middle;
-        else
-            for (int64_t i = 0; i < BLOCK; i++)
-                target[i] = column[(i < count ? i : count - 1) * width + d] - middle;
-    }
+    tiles += at * width;
+    for (int64_t d = 0; d < width; d++)
+        for (int64_t i = 0; i < BLOCK; i += LANES)
+            AT(basis + d * BLOCK + i) = AT(tiles + d * BLOCK + i) - centre[d];
 }
 
 /* Products of functions that are already there. */

@@ -104,7 +104,7 @@ class CPrinter:
     def size(self, plate: str) -> str:
         """The variable that holds the size of a plate."""
         self.used_sizes[plate] = None
-        return self.names(f"size_{plate}")
+        return self.names(f"size {plate}")
 
     def temporary(self, word: str) -> str:
         """A new variable."""

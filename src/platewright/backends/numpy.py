@@ -230,22 +230,22 @@ class _Emitter:
         lines.append(f"{name} = stacked([{', '.join(designs)}], {len(step.batch)})")
         lines.append(f"{name} = triangularised({name}, {name}_columns[{step.eliminated}], {outputs})")
         for part in ("root", "log_root", "right"):
-            lines.append(f'{self.names(f"{step.name}_{part}")} = {name}["{part}"]')
+            lines.append(f'{self.names(f"{step.name}.{part}")} = {name}["{part}"]')
         return lines + self.left_over(step, name)
 
     def left_over(self, step: Triangularise, name: str) -> list[str]:
         if not step.outer:
-            residual = self.names(f"{step.name}_residual")
+            residual = self.names(f"{step.name}.residual")
             if step.output is None:
                 return [f'{residual} = np.sum({name}["rest"] ** 2, axis=(-2, -1))']
             return [f'{residual} = np.swapaxes({name}["rest"], -1, -2) @ {name}["rest"]']
         rows = self.printer.size(f"{step.name}.rows")
-        lines = [f'{self.names(f"{step.name}_left")} = {name}["rest"][..., 0]', f'{rows} = {name}["rest"].shape[-2]']
+        lines = [f'{self.names(f"{step.name}.left")} = {name}["rest"][..., 0]', f'{rows} = {name}["rest"].shape[-2]']
         for number, column in enumerate(step.outer):
             start = f"{name}_columns[{step.eliminated + number}] - {name}_columns[{step.eliminated}]"
             stop = f"{name}_columns[{step.eliminated + number + 1}] - {name}_columns[{step.eliminated}]"
             for part, source in (("left", "left"), ("cross", "cross")):
-                array = self.names(f"{step.name}_{part}_{number}")
+                array = self.names(f"{step.name}.{part}_{number}")
                 lines.append(f'{array} = {name}["{source}"][..., {start} : {stop}]')
                 if not column.dense:
                     lines.append(f"{array} = {array}[..., 0]")

@@ -70,7 +70,7 @@ class NumpyPrinter:
 
     def size(self, plate: str) -> str:
         """The variable that holds the size of a plate."""
-        return self.names(f"size_{plate}")
+        return self.names(f"size {plate}")
 
     def aligned(self, code: Code, axes: Scope, least: int = _SUM) -> str:
         """Code made to broadcast against the given axes."""

@@ -67,7 +67,10 @@ def placed(
 
 def stacked(designs: Sequence[Array], batch: int) -> Array:
     """All rows of one batch under each other."""
-    flat = [design.reshape(*design.shape[:batch], -1, design.shape[-1]) for design in designs]
+    flat = []
+    for design in designs:
+        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
 

@@ -94,7 +94,7 @@ def _body(plan: Plan) -> list[str]:
                 lines.append(
                     f"\nThe rows of {escaped(', '.join(source.owner for source in statement.sources))} are made "
                     f"triangular in the columns of {shown}{scale}: $R \\, u = r$, residual "
-                    f"${symbol(f'{statement.name}_residual')}$.\n"
+                    f"${symbol(f'{statement.name}.residual')}$.\n"
                 )
             case Pool():
                 lines.append(_pool(statement))

@@ -176,7 +176,7 @@ def _parameters(
     for parameter, value in found.parameters.items():
         rank = found.family.parameter(parameter).rank
         axes = (*found.target.plates, *found.target.events[:rank])
-        label = f"{name}_{parameter}"
+        label = f"{name}.{parameter}"
         because = f"{name} given the statistics: {found.family.name}"
         statements.append(Assign(label, axes, value, because))
         computed[label] = axes

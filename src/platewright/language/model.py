@@ -234,6 +234,8 @@ class Model:
             raise NameTaken(f"`{name}` is defined already", hint="variables are defined once")
         if name in self._around:
             raise NameTaken(f"`{name}` is a plate around another: in data it is the column of groups")
+        if name == "log_evidence":
+            raise NameTaken("`log_evidence` is what a learned model calls its evidence", hint="choose another name")
         if hasattr(type(self), name):
             raise NameTaken(f"`{name}` is a method of the model", hint="choose another name")
 

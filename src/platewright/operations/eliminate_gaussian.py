@@ -191,8 +191,8 @@ def _result(
         output,
         because=f"{', '.join(group.variables)} given the rest: jointly Gaussian",
     )
-    computed: dict[str, tuple[Index, ...]] = {f"{name}_log_root": batch}
-    log_root = Reference(f"{name}_log_root", batch)
+    computed: dict[str, tuple[Index, ...]] = {f"{name}.log_root": batch}
+    log_root = Reference(f"{name}.log_root", batch)
     copies: Expression = ONE if output is None else Size(output.plate)
     volume = add(
         multiply(0.5 * math.log(2 * math.pi), count, copies),
@@ -222,17 +222,17 @@ def _left_over(
     if not outer:
         axes = batch
         if output is None or matrix is None:
-            computed[f"{name}_residual"] = batch
-            return Factor(owner, axes, multiply(-0.5, scale, Reference(f"{name}_residual", batch)))
+            computed[f"{name}.residual"] = batch
+            return Factor(owner, axes, multiply(-0.5, scale, Reference(f"{name}.residual", batch)))
         too = Index(output.name + "'", output.plate)
-        computed[f"{name}_residual"] = (*batch, output, too)
-        whole = totals(multiply(matrix, Reference(f"{name}_residual", (*batch, output, too))), [output, too])
+        computed[f"{name}.residual"] = (*batch, output, too)
+        whole = totals(multiply(matrix, Reference(f"{name}.residual", (*batch, output, too))), [output, too])
         return Factor(owner, axes, multiply(-0.5, scale, whole))
     row = Index(f"{name}.rows", f"{name}.rows")
-    computed[f"{name}_left"] = (*batch, row)
-    terms: list[Expression] = [multiply(-1.0, Reference(f"{name}_left", (*batch, row)))]
+    computed[f"{name}.left"] = (*batch, row)
+    terms: list[Expression] = [multiply(-1.0, Reference(f"{name}.left", (*batch, row)))]
     for position, column in enumerate(outer):
-        array = f"{name}_left_{position}"
+        array = f"{name}.left_{position}"
         computed[array] = (*batch, row, *column.dense)
         product = multiply(Reference(array, (*batch, row, *column.dense)), Reference(column.variable, column.at))
         terms.append(totals(product, column.dense))

@@ -56,7 +56,7 @@ def lay_out(
     sources: list[Source] = []
     pools: list[Pool] = []
     for number, item in enumerate(placed):
-        source, pool = _source(f"{name}_pool_{number}", item, columns, group, nodes, output)
+        source, pool = _source(f"{name}.pool_{number}", item, columns, group, nodes, output)
         sources.append(source)
         if pool is not None:
             pools.append(pool)
@@ -136,7 +136,7 @@ def _source(
         features.append(Feature(part.coefficient, part.inner))
     rest = multiply(-1.0, rows.rest)
     features.append(Feature(rest, (output,) if output is not None else ()))
-    if set(rows.axes) <= used_axes:
+    if set(rows.axes) <= used_axes and all(isinstance(code, Index) for code in item.codes):
         # One row a cell: nothing to pool.
         others = tuple(axis for axis in rows.axes if axis not in batch)
         entries = tuple(Entry(f, c, tuple(at for at, _ in positions)) for f, c, positions in wanted)

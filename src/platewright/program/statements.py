@@ -100,8 +100,8 @@ class Source:
 class Triangularise:
     """Eliminate the first `eliminated` column blocks, in each batch, by orthogonal triangularisation of all rows.
 
-    Leaves `name_root`, `name_log_root`, `name_cross_<k>` (one for each other column block), `name_solution`, and what
-    the rows say about the other columns: `name_left_<k>`, `name_left` or, when no other is there, `name_residual`.
+    Leaves `name.root`, `name.log_root`, `name.cross_<k>` (one for each other column block), `name_solution`, and what
+    the rows say about the other columns: `name.left_<k>`, `name.left` or, when no other is there, `name.residual`.
     """
 
     name: str

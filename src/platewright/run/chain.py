@@ -95,7 +95,8 @@ def _log_sum(values: Array, axis: int) -> Array:
     top = np.max(values, axis=axis, keepdims=True)
     safe = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
-        return np.log(np.sum(np.exp(values - safe), axis=axis)) + np.squeeze(safe, axis)
+        found: Array = np.log(np.sum(np.exp(values - safe), axis=axis)) + np.squeeze(safe, axis)
+    return found
 
 
 def forward(weights: ChainWeights) -> tuple[Array, float]:
@@ -157,7 +158,7 @@ def viterbi(weights: ChainWeights) -> Array:
         table = best[at - 1][:, :, None] + weights.pair[at]
         came[at] = np.argmax(table, axis=1)
         best[at] += np.max(table, axis=1)
-    values = np.argmax(best, axis=1)
+    values: Array = np.argmax(best, axis=1)
     for time in reversed(range(len(lanes.running) - 1)):
         at = lanes.at(time, ahead=1)
         values[at] = came[at + 1, values[at + 1]]

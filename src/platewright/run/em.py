@@ -18,6 +18,7 @@ from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.interior import moved_inside
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_counts, check_possible
+from platewright.run.soft_start import start_expectations
 from platewright.schemas.em import EMPlan, Hidden
 
 FALL = 1e-9
@@ -122,7 +123,8 @@ class Runner:
     def _reals_in_a_row(self) -> float:
         """How many real numbers are seen for each element of a hidden variable."""
         nodes = self.plan.graph.nodes
-        reals = [n for n in self.columns if n in nodes and nodes[n].kind == "random" and not nodes[n].domain.is_discrete]
+        seen = [name for name in self.columns if name in nodes and nodes[name].kind == "random"]
+        reals = [name for name in seen if not nodes[name].domain.is_discrete]
         rows = min(int(np.prod([self.sizes[axis.plate] for axis in item.axes])) for item in self.plan.hidden)
         return sum(np.size(self.columns[name]) for name in reals) / max(rows, 1)
 
@@ -153,59 +155,6 @@ class Runner:
             if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(history[-1])):
                 return Estimate(values, current, tuple(history), True)
         return Estimate(values, current, tuple(history), False)
-
-
-def start_expectations(
-    plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
-) -> dict[str, Array]:
-    """Soft assignments to rows chosen at random as seeds, far from each other by preference."""
-    found: dict[str, Array] = {}
-    for item in plan.hidden:
-        shape = tuple(sizes[axis.plate] for axis in item.axes)
-        levels = sizes[item.level.plate]
-        features = _features(item, plan, columns, shape)
-        probability = _seeded(features, levels, generator) if features is not None else None
-        if probability is None:
-            probability = generator.dirichlet(np.ones(levels), shape)
-        found[item.probability] = probability.reshape(*shape, levels)
-        if item.chain:
-            flat = found[item.probability]
-            pair = np.concatenate([flat[:1], flat[:-1]])[:, :, None] * flat[:, None, :]
-            first = np.asarray(columns[beginning(item.axes[0].plate)]) != 0
-            found[item.pair] = np.where(first[:, None, None], 0.0, pair)
-    return found
-
-
-def _features(item: Hidden, plan: EMPlan, columns: Mapping[str, Array], shape: tuple[int, ...]) -> Array | None:
-    """Standardised data on the rows of a hidden variable."""
-    parts = []
-    rows = int(np.prod(shape))
-    if not rows:
-        return None
-    for name, values in columns.items():
-        node = plan.graph.nodes.get(name)
-        if node is None or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
-            continue
-        flat = np.asarray(values, dtype=float).reshape(rows, -1)
-        if node.domain.kind == "levels":
-            flat = (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    return np.concatenate(parts, axis=1) if parts else None
-
-
-def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Array:
-    """Seeds drawn with chances that grow with the distance to those already drawn; each row leans to its nearest."""
-    rows = len(features)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-    soft = np.full((rows, levels), 0.1 / levels)
-    soft[np.arange(rows), nearest] += 0.9
-    return soft
 
 
 def run_em(

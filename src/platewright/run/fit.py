@@ -66,7 +66,7 @@ class Fit:
                 continue
             family = conditional.recognised.family
             for parameter in family.parameters:
-                value = found.get(f"{conditional.variable}_{parameter.name}")
+                value = found.get(f"{conditional.variable}.{parameter.name}")
                 if value is None or parameter.domain.lower != 0.0 or parameter.rank == 2:
                     continue
                 if not (np.asarray(value) > 0).all():

@@ -34,12 +34,12 @@ class Block:
     @property
     def root(self) -> Array:
         """Upper triangular R in each batch."""
-        return np.asarray(self.values[f"{self.name}_root"])
+        return np.asarray(self.values[f"{self.name}.root"])
 
     @property
     def right(self) -> Array:
         """Right-hand sides, one column an output."""
-        return np.asarray(self.values[f"{self.name}_right"])
+        return np.asarray(self.values[f"{self.name}.right"])
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -59,7 +59,7 @@ class Block:
             return None
         parts = []
         for number, column in enumerate(statement.outer):
-            part = np.asarray(self.values[f"{self.name}_cross_{number}"])
+            part = np.asarray(self.values[f"{self.name}.cross_{number}"])
             parts.append(part.reshape(*self.root.shape[:-1], -1) if column.dense else part[..., None])
         return np.concatenate(parts, axis=-1)
 

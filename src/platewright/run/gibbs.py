@@ -17,6 +17,7 @@ from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Pool, Statistic
 from platewright.run.chain import backward_sample, chain_weights, forward
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.posterior import Posterior
@@ -38,7 +39,8 @@ class Prepared:
 
 def split_program(program: Program, changing: frozenset[str]) -> tuple[Program, Program]:
     """A program's passes in two: those over data alone, and those that unknowns enter."""
-    fixed, moving = [], []
+    fixed: list[Statistic | Pool] = []
+    moving: list[Statistic | Pool] = []
     for statement in program.passes:
         used: set[str] = set()
         for expression in expressions_of(statement):

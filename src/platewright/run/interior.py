@@ -17,15 +17,17 @@ SMALLEST = 1e-300
 def moved_inside(node: Variable, value: Array) -> Array:
     """The same value, or the nearest one that is not on the edge of the domain."""
     domain = node.domain
+    moved: Array = value
     if domain.is_discrete or domain.kind not in ("real", "simplex"):
         return value
     if domain.kind == "simplex":
-        return np.maximum(value, SMALLEST)
+        moved = np.maximum(value, SMALLEST)
+        return moved
     if np.isfinite(domain.lower):
-        value = np.maximum(value, domain.lower + _hair(domain.lower))
+        moved = np.maximum(moved, domain.lower + _hair(domain.lower))
     if np.isfinite(domain.upper):
-        value = np.minimum(value, domain.upper - _hair(domain.upper))
-    return value
+        moved = np.minimum(moved, domain.upper - _hair(domain.upper))
+    return moved
 
 
 def _hair(edge: float) -> float:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Reference, free_indices
-from platewright.backends.c_em import FusedPass
+from platewright.backends.c_em import BLOCK, FusedPass
 from platewright.backends.c_em_split import Term, canonical
 from platewright.backends.c_expression import Unprintable
 from platewright.family import Array
@@ -90,6 +90,21 @@ class Layout:
             case Reference(name, indices) if indices == (*self.axes, *inner):
                 return np.asarray(self.columns[name])
         return None
+
+    def tiles(self) -> list[Doubles]:
+        """Columns block by block, rows side by side; the last block repeats its last row."""
+        found = []
+        for values in self.values:
+            blocks = -(-self.rows // BLOCK)
+            held = np.empty((blocks, values.shape[1], BLOCK))
+            full = self.rows // BLOCK
+            held[:full] = values[: full * BLOCK].reshape(full, BLOCK, -1).transpose(0, 2, 1)
+            if full < blocks:
+                rest = values[full * BLOCK :]
+                held[full, :, : len(rest)] = rest.T
+                held[full, :, len(rest) :] = rest[-1][:, None]
+            found.append(held)
+        return found
 
     def width(self, atom: Expression) -> tuple[int, ...]:
         return tuple(self.sizes[index.plate] for index in self.inner[atom])

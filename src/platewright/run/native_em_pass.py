@@ -72,6 +72,7 @@ class NativePass:
         self.pilot = self.layout.pilot()
         self.largest = self.layout.largest(self.layout.centre_rows(self.pilot))
         self.pairs = np.array(self.layout.pairs, dtype=np.int32)
+        self.tiles = self.layout.tiles()
 
     def placed(self, terms: Terms, axes: tuple[Index, ...]) -> list[_Placed]:
         """Terms with their places; what they bind comes after `axes`."""
@@ -143,7 +144,7 @@ class NativePass:
         step = max(ROWS_IN_RANGE, 4 * table.size // 64 * 64)
         starts = list(range(0, layout.rows, step)) or [0]
         results: list[Any] = [None] * len(starts)
-        columns = (ctypes.c_void_p * max(len(layout.values), 1))(*(v.ctypes.data for v in layout.values))
+        columns = (ctypes.c_void_p * max(len(self.tiles), 1))(*(tiles.ctypes.data for tiles in self.tiles))
         head = (layout.levels, len(layout.pairs), table.shape[1], self.fused.codes.shape[1])
         size = (ctypes.c_int64 * (len(head) + len(layout.values)))(*head, *(v.shape[1] for v in layout.values))
         arrays = (self.fused.codes, size, self.pairs, centre, coefficient, table)

@@ -371,7 +371,7 @@ class Posterior:
         error = block.root @ block.stacked_array(point) - right
         scale = np.array(evaluate(found.scale, environment, batch))
         columns, outputs = error.shape[-2:]
-        log_root = np.asarray(self.values[f"{block.name}_log_root"])
+        log_root = np.asarray(self.values[f"{block.name}.log_root"])
         total = outputs * log_root + 0.5 * outputs * columns * (np.log(scale) - np.log(2 * np.pi))
         squares = np.swapaxes(error, -1, -2) @ error
         if found.matrix is None or found.statement.output is None:

@@ -72,7 +72,8 @@ def slice_step(density: Callable[[Array], Array], value: Array, width: Array, ge
     for _ in range(10 * MOST_STEPS):
         trial = low + (high - low) * generator.random(value.shape)
         trial = np.where(waiting, trial, result)
-        good = waiting & (density(trial) >= level)
+        height = density(trial)
+        good = waiting & (height >= level) & (height > -np.inf)  # a start of density zero must not leave the domain
         result = np.where(good, trial, result)
         waiting &= ~good
         if not waiting.any():

@@ -213,7 +213,7 @@ def _evidence(evidence: Mapping[tuple[str, ...], Expression], hoister: Hoister) 
 
 def local_name(names_of: tuple[str, ...]) -> str:
     """The name of a piece's own log evidence in the program."""
-    return "_".join([EVIDENCE, *names_of[:3]]) if names_of else f"{EVIDENCE}_of_known"
+    return ".".join([EVIDENCE, *names_of[:3]]) if names_of else f"{EVIDENCE}.of_known"
 
 
 def _is_pass(pool: Pool, data: frozenset[str]) -> bool:
@@ -242,11 +242,11 @@ def _results(body: list[Assign | Pool | Triangularise]) -> tuple[str, ...]:
             case Assign():
                 found.append(statement.name)
             case Triangularise():
-                found += [f"{statement.name}_{part}" for part in ("root", "log_root", "right")]
+                found += [f"{statement.name}.{part}" for part in ("root", "log_root", "right")]
                 if statement.outer:
-                    found += [f"{statement.name}_cross_{k}" for k in range(len(statement.outer))]
+                    found += [f"{statement.name}.cross_{k}" for k in range(len(statement.outer))]
                 else:
-                    found.append(f"{statement.name}_residual")
+                    found.append(f"{statement.name}.residual")
     return tuple(found)
 
 

@@ -106,9 +106,13 @@ def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:
     found = {}
     for name, sizes in text.declared:
         try:
-            found[name] = tuple(int(whole(compute(size, scope))) for size in sizes)
+            shape = tuple(int(whole(compute(size, scope))) for size in sizes)
         except (NotKnown, TypeError):
             continue
+        if any(size < 1 for size in shape) or count_cells(shape) > MOST_CELLS:
+            shown = " x ".join(str(size) for size in shape)
+            raise BugsError(f"`{name}` is declared as {shown}", expected=f"sizes from 1, at most {MOST_CELLS:,} cells")
+        found[name] = shape
     return found
 
 

@@ -106,7 +106,7 @@ class Plating:
 
     def _first_with(self, key: Token, axis: Axis) -> bool:
         """Whether the axis has the values that this loop had before (unrolling an outer loop may change them)."""
-        values = tuple(tuple(axis.values[variable].tolist()) for variable in axis.variables)
+        values = tuple(axis.values[variable].tobytes() for variable in axis.variables)
         return self.seen.setdefault(key, values) == values
 
     def _element(self, element: Element, piece: Piece) -> None:

@@ -27,7 +27,7 @@ from platewright.language.bugs.writing import declare_circle, open_circles, writ
 from platewright.language.model import Model
 
 Array = np.ndarray
-MOST_PIECES = 20_000
+MOST_PIECES = 2_000
 
 
 def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -> Draft:
@@ -140,6 +140,11 @@ def _cut(
                 "the data, for its length",
             )  # fmt: skip
         pieces = {piece.number: piece for circle in order.circles for piece in circle}
+        expected = len(now) + sum(len(values_of(pieces[number], variable)) for number, variable in chosen.items())
+        if expected > MOST_PIECES:
+            raise complain(
+                text.source, text_place(pieces), f"unrolling gives {expected:,} nodes", f"at most {MOST_PIECES:,}"
+            )
         longer: list[Relation] = []
         for number, relation in enumerate(now):
             if number not in chosen:
@@ -151,10 +156,6 @@ def _cut(
             if line not in report.unrolled:
                 report.unrolled.append(line)
             longer += unroll(relation, variable, values)
-        if len(longer) > MOST_PIECES:
-            raise complain(
-                text.source, text_place(pieces), f"unrolling gives {len(longer):,} nodes", f"at most {MOST_PIECES:,}"
-            )
         now = longer
 
 
