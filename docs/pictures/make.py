@@ -1,6 +1,6 @@
 """Draw the pictures of the pages anew: each model before and after its plate is removed.
 
-    python docs/pictures/make.py
+python docs/pictures/make.py
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ def stacked(designs, batch):
     return np.concatenate(flat, axis=-2)
 
 
-def triangularised(design, eliminated, outputs):
+def triangularised(design, eliminated, outputs, of="the unknowns"):
     """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
     width = design.shape[-1]
     if design.shape[-2] < width:
@@ -277,7 +277,7 @@ def triangularised(design, eliminated, outputs):
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
     if lost.any():
         missing = int(lost.sum(axis=-1).max())
-        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed")
+        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
     signs = np.where(pivots < 0, -1.0, 1.0)
     root = upper[..., :eliminated, :eliminated] * signs[..., None]
     right = upper[..., :eliminated, eliminated:] * signs[..., None]
@@ -372,7 +372,7 @@ def finish(found, data, size):
         1,
     )
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`taste`')
     block1_root = block1["root"]
     block1_log_root = block1["log_root"]
     block1_right = block1["right"]
@@ -426,7 +426,7 @@ def finish(found, data, size):
         1,
     )
     block2 = stacked([block2_rows_0, block2_rows_1, block2_rows_2], 0)
-    block2 = triangularised(block2, block2_columns[2], 1)
+    block2 = triangularised(block2, block2_columns[2], 1, '`overall`, `quality`')
     block2_root = block2["root"]
     block2_log_root = block2["log_root"]
     block2_right = block2["right"]

@@ -265,7 +265,7 @@ def stacked(designs, batch):
     return np.concatenate(flat, axis=-2)
 
 
-def triangularised(design, eliminated, outputs):
+def triangularised(design, eliminated, outputs, of="the unknowns"):
     """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
     width = design.shape[-1]
     if design.shape[-2] < width:
@@ -277,7 +277,7 @@ def triangularised(design, eliminated, outputs):
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
     if lost.any():
         missing = int(lost.sum(axis=-1).max())
-        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed")
+        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
     signs = np.where(pivots < 0, -1.0, 1.0)
     root = upper[..., :eliminated, :eliminated] * signs[..., None]
     right = upper[..., :eliminated, eliminated:] * signs[..., None]
@@ -368,7 +368,7 @@ def finish(found, data, size):
         1,
     )
     block1 = stacked([block1_rows_0, block1_rows_1], 2)
-    block1 = triangularised(block1, block1_columns[1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`both`')
     block1_root = block1["root"]
     block1_log_root = block1["log_root"]
     block1_right = block1["right"]
@@ -423,7 +423,7 @@ def finish(found, data, size):
         1,
     )
     block2 = stacked([block2_rows_0, block2_rows_1], 1)
-    block2 = triangularised(block2, block2_columns[1], 1)
+    block2 = triangularised(block2, block2_columns[1], 1, '`by_soil`')
     block2_root = block2["root"]
     block2_log_root = block2["log_root"]
     block2_right = block2["right"]
@@ -476,7 +476,7 @@ def finish(found, data, size):
         1,
     )
     block3 = stacked([block3_rows_0, block3_rows_1, block3_rows_2], 0)
-    block3 = triangularised(block3, block3_columns[2], 1)
+    block3 = triangularised(block3, block3_columns[2], 1, '`level`, `by_seed`')
     block3_root = block3["root"]
     block3_log_root = block3["log_root"]
     block3_right = block3["right"]

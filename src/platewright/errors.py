@@ -35,10 +35,10 @@ class UnknownName(ModelError):
     """A name that the model does not have."""
 
     def __init__(self, name: str, known: Iterable[str], *, where: str = "") -> None:
-        names = sorted(known)
-        near = get_close_matches(name, names, n=1)
+        names = sorted(str(word) for word in known)
+        near = get_close_matches(str(name), names, n=1)
         hint = f"did you mean `{near[0]}`?" if near else ""
-        listed = ", ".join(names) if names else "nothing yet"
+        listed = ", ".join(names) if names else "nothing"
         super().__init__(f"there is no `{name}` here", where=where, expected=f"one of: {listed}", hint=hint)
 
 

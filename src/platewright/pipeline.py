@@ -23,6 +23,7 @@ from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
 from platewright.language.networks import bif, uai
 from platewright.program.program import Program
+from platewright.run.allocation import check_allocations
 from platewright.run.changing import needs_rows, row_plate
 from platewright.run.em import EstimatedFit, run_em
 from platewright.run.execute import Statistics, columns_of
@@ -110,8 +111,11 @@ class Model(language.Model):
         if not isinstance(plan, Plan):
             bind(wanted, data)  # iterations read the rows again and again: they must be good
             return _iterated(plan, columns, dataset, seed, options, {"bind": bound - start, "derive": derived - bound})
+        if options:
+            raise UnknownName(min(options), (), where="options of exact")
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
+        check_allocations(plan.program, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
         found = runner.statistics(columns, sizes, ())
         if needs_rows(plan.program) or not all_finite(found):

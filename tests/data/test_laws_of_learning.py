@@ -128,20 +128,9 @@ FREE = [
     "draw",
     "n_levels",
 ]
-NOT_YET = {
-    "size": "backends/naming.py does not keep this word",
-    "found": "backends/naming.py does not keep this word",
-    "well_pooled": "backends/naming.py does not keep this word",
-    "size_n": "the emitted size of plate n has this name; the numbers come out wrong without a word",
-    "tau_shape": "the program computes something of this name, in one namespace with the data",
-    "log_evidence": "the program computes something of this name, in one namespace with the data",
-    "block1_root": "the program computes something of this name, in one namespace with the data",
-}
 
 
-@pytest.mark.parametrize(
-    "word", [*FREE, *(pytest.param(word, marks=pytest.mark.xfail(reason=why)) for word, why in NOT_YET.items())]
-)
+@pytest.mark.parametrize("word", [*FREE, "size", "found", "well_pooled", "size_n", "tau_shape", "block1_root"])
 def test_names_of_the_emitted_program_are_free_for_users(word: str) -> None:
     table = {**dict(zip(PLAIN, PLAIN)), "X": word}
     rng = np.random.default_rng(5)

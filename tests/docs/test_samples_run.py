@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.samples import Run, is_excerpt, samples
 
 import platewright as pw
+from docs.samples import Run, is_excerpt, samples
 from platewright.language import constructors
 
 TOP = Path(__file__).parent.parent.parent

@@ -179,14 +179,12 @@ def large_block() -> None:
     m.learn({"u": [0, 1], "v": [1, 2], "y": [0.0, 1.0]})
 
 
-@pytest.mark.xfail(reason="the program allocates without asking: MemoryError", raises=MemoryError)
 @pytest.mark.parametrize("learn", [large_table, large_block])
 def test_tables_that_would_not_fit_are_refused(learn: Callable[[], None]) -> None:
     with pytest.raises(SizeError):
         learn()
 
 
-@pytest.mark.xfail(reason="errors.py and fit.py: a name or a count of another type", raises=TypeError)
 @pytest.mark.parametrize(
     "act",
     [
@@ -202,14 +200,12 @@ def test_words_of_another_type_are_refused(act: Callable[[pw.Model, dict[str, An
         act(model, data)
 
 
-@pytest.mark.xfail(reason="fit.py: log_joint_at does not look at the point", raises=KeyError)
 def test_half_a_point_has_no_joint_density() -> None:
     model, data = example("regression")
     with pytest.raises(PlatewrightError):
         model.learn(data).log_joint_at({"w": np.zeros(3)})
 
 
-@pytest.mark.xfail(reason="pipeline.py: options that no schema takes are swallowed")
 def test_an_option_that_nobody_takes_is_refused() -> None:
     model, data = example("regression")
     with pytest.raises(PlatewrightError):

@@ -129,7 +129,6 @@ def test_forgetting_may_not_leave_too_few_rows() -> None:
         _ = fit.forget([0]).log_evidence
 
 
-@pytest.mark.xfail(reason="fit.py: each row adds 1 to the shape of a scale of Exponential, the hint counts halves")
 def test_the_scale_of_an_exponential_needs_two_rows() -> None:
     m = pw.Model("scale")
     n = m.plate("n")
@@ -138,13 +137,11 @@ def test_the_scale_of_an_exponential_needs_two_rows() -> None:
     assert missing(refused(m, {"y": np.zeros(0)})) == 2
 
 
-@pytest.mark.xfail(reason="backends/support.py: the message of a block does not say whose it is")
 def test_a_block_says_which_unknowns_are_improper() -> None:
     message = refused(regression(False), {"X": RNG.normal(size=(1, 3)), "y": RNG.normal(size=1)})
     assert "`w`" in message
 
 
-@pytest.mark.xfail(reason="fit.py: degrees of a Wishart prior are not compared with a size that comes from the data")
 @pytest.mark.parametrize("rows", [2, 8])
 def test_too_few_degrees_for_a_size_that_comes_from_the_data(rows: int) -> None:
     m = pw.Model("wishart")
@@ -155,7 +152,6 @@ def test_too_few_degrees_for_a_size_that_comes_from_the_data(rows: int) -> None:
         m.learn({"x": RNG.normal(size=(rows, 4))})
 
 
-@pytest.mark.xfail(reason="backends/support.py: stacked reshapes an empty batch with -1", raises=ValueError)
 def test_no_rows_and_no_groups_leave_the_prior() -> None:
     m = pw.Model("hierarchy")
     g = m.plate("g")

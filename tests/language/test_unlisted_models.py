@@ -35,16 +35,9 @@ DECLINED: dict[str, str] = {
 }
 """Models without a closed form, each with a word that its refusal must hold."""
 
-WAITING: dict[str, str] = {
-    "schools_in_towns_in_countries": "gaussian_sources.py: rows in a batch by membership are crossed with all batches",
-}
-"""Models that are wrong at present, with the place of the fault."""
-
 
 def named(names: Any) -> list[Any]:
-    return [
-        pytest.param(name, marks=pytest.mark.xfail(reason=WAITING[name]) if name in WAITING else ()) for name in names
-    ]
+    return [pytest.param(name) for name in names]
 
 
 @pytest.mark.parametrize("name", named(name for name in PROBLEMS if name not in DECLINED))

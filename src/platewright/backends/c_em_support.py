@@ -187,23 +187,27 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, doubl
             weight[k * BLOCK + i] = x < -700.0 ? 0.0 : e;
             sum[i] += weight[k * BLOCK + i];
         }
-    double total = 0.0, highest = tally[1];
-    for (int64_t i = 0; i < count; i++) {
-        total += top[i];
-        highest = top[i] > highest ? top[i] : highest;
-    }
-    for (int64_t i = count; i < BLOCK; i++)
+    for (int64_t i = count; i < BLOCK; i++) {
         sum[i] = 1.0;
-    double many[16];
-    for (int64_t j = 0; j < 16; j++)
+        top[i] = top[0]; /* a row that is there */
+    }
+    double total = 0.0, many[16], high[16];
+    for (int64_t j = 0; j < 16; j++) {
         many[j] = 1.0;
+        high[j] = -INFINITY;
+    }
     for (int64_t i = 0; i < BLOCK; i += 16)
-        for (int64_t j = 0; j < 16; j++)
+        for (int64_t j = 0; j < 16; j++) {
             many[j] *= sum[i + j];
-    for (int64_t j = 0; j < 16; j++)
+            high[j] = top[i + j] > high[j] ? top[i + j] : high[j];
+        }
+    for (int64_t i = 0; i < count; i++)
+        total += top[i];
+    for (int64_t j = 0; j < 16; j++) {
         total += log(many[j]);
+        tally[1] = high[j] > tally[1] ? high[j] : tally[1];
+    }
     tally[0] += total;
-    tally[1] = highest;
     for (int64_t i = 0; i < BLOCK; i++)
         sum[i] = i < count ? 1.0 / sum[i] : 0.0;
     for (int64_t k = 0; k < levels; k++)

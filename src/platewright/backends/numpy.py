@@ -228,7 +228,8 @@ class _Emitter:
             lines += self.source(design, source, step, name, outputs)
             designs.append(design)
         lines.append(f"{name} = stacked([{', '.join(designs)}], {len(step.batch)})")
-        lines.append(f"{name} = triangularised({name}, {name}_columns[{step.eliminated}], {outputs})")
+        of = comment(", ".join(f"`{column.variable}`" for column in step.columns[: step.eliminated]))
+        lines.append(f"{name} = triangularised({name}, {name}_columns[{step.eliminated}], {outputs}, {of!r})")
         for part in ("root", "log_root", "right"):
             lines.append(f'{self.names(f"{step.name}.{part}")} = {name}["{part}"]')
         return lines + self.left_over(step, name)

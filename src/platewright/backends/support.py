@@ -74,7 +74,7 @@ def stacked(designs: Sequence[Array], batch: int) -> Array:
     return np.concatenate(flat, axis=-2)
 
 
-def triangularised(design: Array, eliminated: int, outputs: int) -> dict[str, Array]:
+def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the unknowns") -> dict[str, Array]:
     """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
     width = design.shape[-1]
     if design.shape[-2] < width:
@@ -86,7 +86,7 @@ def triangularised(design: Array, eliminated: int, outputs: int) -> dict[str, Ar
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
     if lost.any():
         missing = int(lost.sum(axis=-1).max())
-        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed")
+        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
     signs = np.where(pivots < 0, -1.0, 1.0)
     root = upper[..., :eliminated, :eliminated] * signs[..., None]
     right = upper[..., :eliminated, eliminated:] * signs[..., None]

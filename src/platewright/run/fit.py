@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import evaluate
+from platewright.algebra.expression import Add, Constant, Expression, Multiply, Size, Sum
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
@@ -74,8 +75,22 @@ class Fit:
                     raise ImproperPosterior(
                         f"the posterior of `{conditional.variable}` is improper: its {parameter.name} is {worst:g}",
                         expected=f"a {parameter.name} above 0",
-                        hint=_missing(worst, parameter.name),
+                        hint=_missing(worst, parameter.name, conditional.recognised.parameters[parameter.name]),
                     )
+        self._check_degrees()
+
+    def _check_degrees(self) -> None:
+        """A Wishart over d elements needs more than d - 1 degrees, and d may come from the data."""
+        for node in self.plan.graph.nodes.values():
+            degrees = dict(node.parameters).get("degrees")
+            if node.rank != 2 or not isinstance(degrees, Constant):
+                continue
+            size = self.sizes[node.events[0].plate]
+            if degrees.value <= size - 1:
+                raise ImproperPosterior(
+                    f"`{node.name}` has {degrees.value:g} degrees over {size} elements of {node.events[0].plate}",
+                    expected=f"more than {size - 1} degrees",
+                )
 
     # -- answers ---
 
@@ -136,14 +151,18 @@ class Fit:
         """Independent draws from the joint posterior, by name; the first axis numbers the draws."""
         from platewright.run.forward import extend_draws
 
-        if count < 1:
-            raise PlatewrightError(f"{count} draws", expected="at least 1")
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise PlatewrightError(f"{count!r} draws", expected="a whole number from 1")
         generator = np.random.default_rng(self.seed if seed is None else seed)
         drawn = self.posterior.draws(count, generator)
         return extend_draws(self.posterior, drawn, count, generator)
 
     def log_joint_at(self, point: Mapping[str, Array]) -> float:
         """`log p(data, point)`: the joint density of data and unknowns, straight from the model."""
+        if lacking := sorted(self.posterior.unknown - set(point)):
+            raise PlatewrightError(f"the point has no `{lacking[0]}`", expected="a value for every unknown")
+        if not self.columns and self.plan.program.columns:
+            raise PlatewrightError("the rows were read from a file and not kept", hint="learn from data in memory")
         return self._log_density_of(self.plan.factors, point)
 
     def _log_density_of(self, factors: Iterable[Factor], point: Mapping[str, Array]) -> float:
@@ -256,10 +275,22 @@ class Fit:
         return f"<Fit {self.plan.graph.title}: {self.how}>"
 
 
-def _missing(worst: float, name: str) -> str:
-    """How many observations would do: each adds a half to a shape, one to degrees; a rate needs values that differ."""
+def _missing(worst: float, name: str, form: Expression) -> str:
+    """How many observations would do, from what each adds to the parameter; a rate needs values that differ."""
     if name in ("shape", "degrees"):
-        step = 0.5 if name == "shape" else 1.0
+        step = _each_adds(form)
         count = int(np.floor(-worst / step)) + 1
         return f"at least {count} more observation{'s' if count > 1 else ''} needed, or a proper prior"
     return "at least 1 more observation that differs from the others is needed, or a proper prior"
+
+
+def _each_adds(form: Expression) -> float:
+    """The coefficient of the number of rows in a sum such as `2 + 0.5 #n`."""
+    found = []
+    for term in form.terms if isinstance(form, Add) else (form,):
+        match term:
+            case Multiply((Constant(number), Size() | Sum())):
+                found.append(number)
+            case Size() | Sum():
+                found.append(1.0)
+    return max((number for number in found if number > 0), default=0.5)

@@ -79,6 +79,7 @@ def all_finite(found: Statistics) -> bool:
     for value in found.values():
         for part in value if isinstance(value, tuple) else (value,):
             array = np.asarray(part)
-            if array.dtype.kind == "f" and (np.isnan(array).any() or (isinstance(value, tuple) and np.isinf(array).any())):
+            bad = ~np.isfinite(array) if isinstance(value, tuple) else np.isnan(array)
+            if array.dtype.kind == "f" and bad.any():
                 return False
     return True

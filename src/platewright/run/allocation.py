@@ -1,0 +1,47 @@
+"""Refuse tables that would not fit, before any memory is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from platewright.algebra.expression import Index
+from platewright.errors import SizeError
+from platewright.program.program import Program
+from platewright.program.statements import Assign, Pool, Statistic, Triangularise
+
+MOST_NUMBERS = 2**29
+"""4 GiB of doubles in one array."""
+
+
+def check_allocations(program: Program, sizes: Mapping[str, int]) -> None:
+    """Every array that the program makes must have a reasonable size."""
+    for statement in (*program.passes, *program.body):
+        count = _numbers(statement, sizes)
+        if count > MOST_NUMBERS:
+            raise SizeError(
+                f"`{statement.name}` would hold {count:.3g} numbers ({8 * count / 2**30:.3g} GiB)",
+                expected=f"at most {MOST_NUMBERS:.3g} numbers in one table",
+                hint="give the plates fewer elements, or the unknowns fewer plates in common",
+            )
+
+
+def _numbers(statement: Statistic | Pool | Assign | Triangularise, sizes: Mapping[str, int]) -> int:
+    def count(indices: tuple[Index, ...]) -> int:
+        return prod(sizes.get(index.plate, 1) for index in indices)
+
+    match statement:
+        case Statistic() | Assign():
+            return count(statement.indices)
+        case Pool():
+            width = sum(count(feature.inner) for feature in statement.features)
+            return prod(sizes.get(cell.index.plate, 1) for cell in statement.cells) * width**2
+        case Triangularise():
+            width = sum(count(column.dense) for column in statement.columns) + 1
+            rows = 0
+            for source in statement.sources:
+                others = tuple(index for index in source.cells if index not in statement.batch)
+                slots = 1 if source.pool is None else 1 + sum(count(feature.inner) for feature in source.features)
+                rows += count(others) * slots
+            return count(statement.batch) * max(rows, width) * width
+    raise TypeError(statement)

@@ -1,0 +1,78 @@
+"""Damaged and hostile texts give clean errors, fast; `python -m bugs.fuzz 100000` runs many more."""
+
+from __future__ import annotations
+
+import pytest
+
+from bugs.fuzz import run, trial
+from platewright.errors import BugsError
+from platewright.language.bugs.data import parse_data
+from platewright.language.bugs.parse import parse
+from platewright.language.bugs.reader import read_bugs
+
+TRIALS = 2000
+PORTIONS = 8
+
+
+@pytest.mark.parametrize("portion", range(PORTIONS))
+def test_damaged_texts_give_clean_errors_and_fast(portion: int) -> None:
+    run(trial(0, 0))  # the parser's tables are built at first use
+    outcomes = [run(trial(0, number)) for number in range(portion, TRIALS, PORTIONS)]
+    assert max(seconds for _, seconds in outcomes) < 1
+    assert {"read", "BugsError"} <= {outcome for outcome, _ in outcomes}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 100_000,
+        "model {" + "x <- " + "-" * 100_000 + "1 }",
+        "model { x <- " + "2^" * 50_000 + "2 }",
+        "model { x <- " + "!" * 50_000 + "2 }",
+        "model { x <- " + " + ".join(["1"] * 20_000) + " }",
+        "model { for (i in 1:1000000000) { x[i] ~ dnorm(0, 1) } }",
+        "model { for (i in 1:1000) { for (j in 1:1000) { for (k in 1:1000) { x[i,j,k] ~ dnorm(0, 1) } } } }",
+        "model { x[1000000000] ~ dnorm(0, 1) }",
+        "model { x[1,1,1,1,1,100000,100000] ~ dnorm(0, 1) }",
+        "model { x[3] ~ dnorm(0, 1) T(0,0) y[-1] ~ dnorm(0,1) }",
+        "var x[1000000,1000000]; model { x[1,1] ~ dnorm(0,1) }",
+        "model { for (i in 1:1000000) { x[i] <- i * sum(x[1:3]) } }",
+        "model { for (t in 3:100000) { x[t] ~ dnorm(x[t-1] + x[t-2], 1) } x[1] ~ dflat() x[2] ~ dflat() }",
+        "/*" * 50_000,
+        "model { x <- 1e999 y ~ dnorm(x, 1e999) }",
+        "\x00",
+        "",
+    ],
+)
+def test_a_hostile_text_is_refused_or_read_but_never_crashes(text: str) -> None:
+    run(trial(0, 0))
+    outcome, seconds = run_text(text)
+    assert outcome in ("read", "BugsError")
+    assert seconds < 1
+
+
+def run_text(text: str) -> tuple[str, float]:
+    from bugs.fuzz import Trial
+
+    return run(Trial(text, "list()"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["c(" * 10_000, "list(" * 10_000, "x <- " + "-" * 100_000 + "1", "[" * 100_000, "{" * 100_000, '{"a":' * 5_000,
+     "x <- 1:1000000000", "x <- rep(1, 1e12)", "x <- structure(c(1,2), .Dim = c(1e9, 1e9))", "x <- system('rm')",
+     "x[] y[] 1 2 3 END", "x[", "x <- structure(", "list(a = list(b = 1))"],
+)  # fmt: skip
+def test_hostile_data_are_refused(text: str) -> None:
+    try:
+        parse_data(text)
+    except BugsError:
+        return
+    assert text.startswith("x <- ---")
+
+
+def test_nothing_in_a_text_is_executed() -> None:
+    with pytest.raises(BugsError, match="no function"):
+        read_bugs("model { x ~ dnorm(eval(1), 1) }", {})
+    with pytest.raises(BugsError):
+        parse("model { x ~ dnorm(__import__('os'), 1) }")

@@ -1,0 +1,63 @@
+"""Each message names what was found, the line with a caret, what was expected, and the nearest known name."""
+
+from __future__ import annotations
+
+import pytest
+
+from platewright.errors import BugsError
+from platewright.language.bugs.data import parse_data
+from platewright.language.bugs.parse import parse
+from platewright.language.bugs.reader import read_bugs
+
+
+def test_a_syntax_error_points_at_its_column() -> None:
+    with pytest.raises(BugsError) as caught:
+        parse("model {\n  y ~ dnorm(mu, )\n}")
+    assert str(caught.value) == (
+        "unexpected `)`\n"
+        "  where:    line 2, column 17:     y ~ dnorm(mu, )\n"
+        "                                                 ^\n"
+        "  expected: `(`, a name, a number"
+    )
+    assert (caught.value.line, caught.value.column) == (2, 17)
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "found", "hint"),
+    [
+        ("model { y ~ dnrm(0, 1) }", {}, "the distribution `dnrm` is not known here", "did you mean `dnorm`?"),
+        ("model { y ~ dnorm(lgo(2), 1) }", {}, "there is no function `lgo` here", "did you mean `log`?"),
+        ("model { y ~ dnorm(alhpa, 1) alpha ~ dflat() }", {}, "`alhpa` is not defined and not in the data",
+         "did you mean `alpha`?"),
+        ("model { y ~ dnorm(0) }", {}, "`dnorm` has 1 arguments", ""),
+        ("model { y ~ dnorm(cut(x), 1) x ~ dflat() }", {}, "`cut` is declined: cutting feedback is no probability model", ""),
+        ("model { y ~ dgamma(a, 1) T(1,) a ~ dexp(1) }", {},
+         "`T(,)` on `dgamma` is declined: its cumulative distribution is not in our algebra", ""),
+        ("model { for (i in 1:3) { x ~ dnorm(0, 1) } }", {}, "`x` is defined twice in some cell",
+         "every loop variable should stand on the left"),
+        ("model { for (i in 1:N) { x[i] ~ dnorm(0, 1) } }", {"M": 1},
+         "the loop over `i` has no known length: `N` has no value", ""),
+        ("model { y ~ dnorm(x[3], 1) for (i in 1:2) { x[i] ~ dflat() } }", {"M": 1}, "`x[3]` is used but not defined", ""),
+        ("model { y ~ dnorm(x[2], 1) }", {"x": [1, None]}, "`x` is NA where it is used", ""),
+        ("model { foo(y) <- 2 * x x ~ dflat() z ~ dnorm(y, 1) }", {}, "`foo` is no link function", ""),
+        ("model { a <- b + 1 b <- a - 1 y ~ dnorm(a, 1) }", {}, "`a` is defined by itself", ""),
+        ("model { y ~ dnorm(x[], 1) for (i in 1:2) { x[i] ~ dflat() } }", {},
+         "`dnorm` needs a number here, found a vector", ""),
+        ("data { x ~ dnorm(0, 1) } model { y ~ dnorm(0, 1) }", {}, "a draw in the data block", ""),
+    ],
+)  # fmt: skip
+def test_a_wrong_model_is_refused_with_its_reason(text: str, data: dict[str, object], found: str, hint: str) -> None:
+    with pytest.raises(BugsError) as caught:
+        read_bugs(text, data)
+    assert caught.value.found == found
+    assert hint in caught.value.hint
+    assert caught.value.line == 1
+
+
+def test_data_errors_point_too() -> None:
+    with pytest.raises(BugsError) as caught:
+        parse_data("list(x = c(1, 2), y = sturcture(.Data = c(1)))")
+    assert "did you mean `structure`?" in str(caught.value)
+    assert caught.value.column == 23
+    with pytest.raises(BugsError, match="3 numbers do not fill .Dim = 2 x 2"):
+        parse_data("list(x = structure(.Data = c(1, 2, 3), .Dim = c(2, 2)))")

@@ -1,0 +1,130 @@
+"""Loops become plates: what the reader makes of index structure, with and without data."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import platewright as pw
+from bugs.snippets import SNIPPETS
+from outside.corpus import cases
+from platewright.language.bugs.data import parse_data
+from platewright.language.bugs.parse import parse
+from platewright.language.bugs.reader import BugsModel, read_bugs
+
+
+def snippet(name: str) -> BugsModel:
+    return read_bugs(*SNIPPETS[name])
+
+
+def axes(read: BugsModel, name: str) -> tuple[str, ...]:
+    return tuple(axis.plate for axis in read.model.variables[name].axes)
+
+
+def test_one_loop_is_one_plate_for_all_that_runs_in_it() -> None:
+    read = snippet("line")
+    assert axes(read, "y") == axes(read, "mu") == axes(read, "x") == ("i",)
+    assert read.report.is_plated
+    assert read.report.missing == {"y": 1}
+
+
+def test_nested_loops_are_crossed_plates() -> None:
+    read = snippet("corner")
+    assert axes(read, "y") == ("i", "k")
+    assert axes(read, "u") == ("i",)
+    assert read.report.pieces["a"] == ("a_1", "a_part2")
+
+
+def test_an_index_vector_is_an_input_with_levels_counted_from_zero() -> None:
+    read = snippet("groups")
+    assert read.model.variables["group"].domain.levels == axes(read, "alpha")[0]
+    np.testing.assert_array_equal(read.data()["group"], [0, 2, 2, 1, 0])
+
+
+def test_ragged_loops_are_a_long_plate_within_the_outer_one() -> None:
+    read = snippet("ragged_pairs")
+    (long,) = axes(read, "x")
+    assert read.model.plates[long].within == axes(read, "rate")[0]
+    np.testing.assert_array_equal(read.data()[f"i[{long}]"], [0, 0, 2, 2, 2])
+
+
+def test_a_first_element_and_a_rule_are_a_series_on_an_ordered_plate() -> None:
+    for name, variable in (("walk", "x"), ("hidden", "s"), ("markov", "z")):
+        read = snippet(name)
+        plate = read.model.plates[axes(read, variable)[-1]]
+        assert plate.ordered
+        assert f"first@{plate.name}" in read.model.variables
+
+
+def test_a_longer_memory_is_unrolled_and_the_report_says_so() -> None:
+    read = snippet("second_order")
+    assert not read.report.is_plated
+    assert "`x` over t (line 1): its cells depend on one another" in read.report.unrolled
+    assert {"x_1", "x_2", "x_3", "x_4", "x_5"} <= set(read.model.variables)
+
+
+def test_equal_priors_on_single_cells_are_one_variable() -> None:
+    read = read_bugs("model { b[1] ~ dnorm(0, 1) b[2] ~ dnorm(0, 1) y ~ dnorm(b[1] - b[2], 1) }", {"y": 1})
+    assert axes(read, "b") == ("b_axis",)
+    assert read.model.plates["b_axis"].size == 2
+
+
+def test_without_data_plates_stay_open() -> None:
+    read = read_bugs(
+        "model { for (i in 1:N) { y[i] ~ dnorm(alpha[g[i]] + b * x[i], tau) } for (k in 1:K) { alpha[k] ~ dnorm(0, 1) }"
+        " b ~ dflat() tau ~ dgamma(1, 1) }"
+    )
+    assert read.model.plates["i"].size is None
+    assert read.model.plates["k"].size is None
+    assert read.model.variables["g"].domain.levels == "k"
+
+
+def test_a_read_model_is_learned_like_any_other() -> None:
+    text = "model { for (i in 1:N) { p[i] ~ dbeta(1, 1) r[i] ~ dbin(p[i], n[i]) } }"
+    read = read_bugs(text, "list(N = 2, r = c(3, 0), n = c(10, 4))", model=pw.Model("rates"))
+    fit = read.model.learn(read.data())
+    np.testing.assert_allclose(fit["p"].mean, [4 / 12, 1 / 6])
+
+
+def test_cells_are_found_by_their_bugs_names() -> None:
+    read = snippet("corner")
+    assert read.cell("a[1]") == ("a_1", ())
+    assert read.cell("a[3]") == ("a_part2", (1,))
+    assert read.cell("p[2,3]") == ("p", (1, 2))
+
+
+def test_derived_quantities_outside_the_algebra_are_left_out_with_the_reason() -> None:
+    read = read_bugs("model { x ~ dnorm(0, 1) r <- cdf.norm(x, 0, 1) }", {})
+    assert read.report.dropped == {"r": "there is no function `cdf.norm` here (line 1)"}
+
+
+def test_rows_and_columns_fill_as_each_dialect_does() -> None:
+    rows = parse_data("list(x = structure(.Data = c(1, 2, 3, 4, 5, NA), .Dim = c(2, 3)))")["x"]
+    columns = parse_data('"x" <-\nstructure(c(1, 4, 2, 5, 3, NA), .Dim = as.integer(c(2, 3)))')["x"]
+    np.testing.assert_array_equal(rows, [[1, 2, 3], [4, 5, np.nan]])
+    np.testing.assert_array_equal(columns, rows)
+    table = parse_data("list(n = 2)\nx[] z[,1] z[,2]\n1 2 3\n-4 5 1.0E-3\nEND\n")
+    np.testing.assert_array_equal(table["z"], [[2, 3], [5, 1e-3]])
+    np.testing.assert_array_equal(parse_data("y <- c(2:4, -1, 10L)")["y"], [2, 3, 4, -1, 10])
+
+
+@pytest.mark.parametrize("text", ["model{x<-1-2-3}", "model { x <- -a^2 * b / c }", "model { y[1,] ~ dcat(p[i-1, 1:3]) }"])
+def test_printed_expressions_parse_to_the_same_tree(text: str) -> None:
+    from platewright.language.bugs.printing import printed
+    from platewright.language.bugs.syntax import Assignment
+
+    (statement,) = parse(text).model
+    if isinstance(statement, Assignment):
+        (again,) = parse(f"model {{ x <- {printed(statement.value)} }}").model
+        assert isinstance(again, Assignment) and again.value == statement.value
+
+
+def test_no_public_case_is_named_in_the_reader() -> None:
+    plain_words = {"line", "air", "ice", "bones"}
+    folder = Path(__file__).parents[2] / "src" / "platewright" / "language" / "bugs"
+    text = "\n".join(path.read_text().lower() for path in folder.iterdir() if path.is_file())
+    families = {re.sub(r"^jags_|_(no)?test\d+$", "", name).lower() for name in cases("bugs")} - plain_words
+    assert not [name for name in sorted(families) if re.search(rf"\b{re.escape(name)}\b", text)]
