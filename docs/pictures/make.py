@@ -1,6 +1,8 @@
 """Draw the pictures of the pages anew: each model before and after its plate is removed.
 
-python docs/pictures/make.py
+    python docs/pictures/make.py
+
+A test compares the files with what this draws.
 """
 
 from __future__ import annotations

@@ -278,7 +278,8 @@ FUNCTIONS = {
         "icloglog": lambda v: 1 - np.exp(-np.exp(v)), "loggam": special.gammaln, "t": np.transpose,
         "interp.lin": lambda x, a, b: np.interp(x, a, b), "trunc": np.trunc, "length": np.size,
         "ifelse": lambda c, a, b: a if c else b, "ranked": lambda v, k: np.sort(v)[int(k) - 1],
-        "cloglog": lambda p: np.log(-np.log(1 - p)), "cos": np.cos, "sin": np.sin, "logfact": lambda v: special.gammaln(v + 1),
+        "cloglog": lambda p: np.log(-np.log(1 - p)), "cos": np.cos, "sin": np.sin,
+        "logfact": lambda v: special.gammaln(v + 1),
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Small BUGS texts of our own, each with data: one construct or two apiece. The laws and the fuzzer feed on them."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
@@ -104,8 +105,13 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "model { for (i in 1:N) { for (j in 1:J) { for (k in 1:ncat[j]-1) { logit(Q[i,j,k]) <- th[i] - g[j,k] }\n"
         "p[i,j,1] <- 1 - Q[i,j,1] for (k in 2:ncat[j]-1) { p[i,j,k] <- Q[i,j,k-1] - Q[i,j,k] }\n"
         "p[i,j,ncat[j]] <- Q[i,j,ncat[j]-1] y[i,j] ~ dcat(p[i,j,1:ncat[j]]) } th[i] ~ dnorm(0,1) } }",
-        {"N": 2, "J": 3, "ncat": [2, 3, 4], "g": [[0.1, None, None], [-1, 1, None], [-1, 0, 1]],
-         "y": [[1, 2, 4], [2, None, 1]]},  # fmt: skip
+        {
+            "N": 2,
+            "J": 3,
+            "ncat": [2, 3, 4],
+            "g": [[0.1, None, None], [-1, 1, None], [-1, 0, 1]],
+            "y": [[1, 2, 4], [2, None, 1]],
+        },
     ),
     "functions": (
         "model { x ~ dnorm(0.5, 1) y <- step(x) + equals(x, 2) + abs(x) + cos(x) * sin(x) + trunc(x * 3) + round(x)\n"

@@ -1,5 +1,6 @@
 """Each message names what was found, the line with a caret, what was expected, and the nearest known name."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import pytest
@@ -59,5 +60,5 @@ def test_data_errors_point_too() -> None:
         parse_data("list(x = c(1, 2), y = sturcture(.Data = c(1)))")
     assert "did you mean `structure`?" in str(caught.value)
     assert caught.value.column == 23
-    with pytest.raises(BugsError, match="3 numbers do not fill .Dim = 2 x 2"):
+    with pytest.raises(BugsError, match=r"3 numbers do not fill \.Dim = 2 x 2"):
         parse_data("list(x = structure(.Data = c(1, 2, 3), .Dim = c(2, 2)))")

@@ -111,7 +111,9 @@ def test_rows_and_columns_fill_as_each_dialect_does() -> None:
     np.testing.assert_array_equal(parse_data("y <- c(2:4, -1, 10L)")["y"], [2, 3, 4, -1, 10])
 
 
-@pytest.mark.parametrize("text", ["model{x<-1-2-3}", "model { x <- -a^2 * b / c }", "model { y[1,] ~ dcat(p[i-1, 1:3]) }"])
+@pytest.mark.parametrize(
+    "text", ["model{x<-1-2-3}", "model { x <- -a^2 * b / c }", "model { y[1,] ~ dcat(p[i-1, 1:3]) }"]
+)
 def test_printed_expressions_parse_to_the_same_tree(text: str) -> None:
     from platewright.language.bugs.printing import printed
     from platewright.language.bugs.syntax import Assignment

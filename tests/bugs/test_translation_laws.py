@@ -1,4 +1,4 @@
-"""The translated model has the log joint of the text: at random values, on our own snippets and on every public case."""
+"""The translated model has the log joint of the text, at random values: our own snippets and every public case."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from platewright.run import chain, gibbs, slicing
 from platewright.run import em as run_em
 from platewright.schemas import em
 from platewright.schemas import gibbs as blocks
-from schemas import test_chain_block, test_conditional_ratio, test_em_laws, test_schemas_agree
+from schemas import test_chain_block, test_conditional_ratio, test_em_laws, test_schemas_agree, test_slice_step
 from schemas.joint_distribution import compare
 from schemas.mutation import Mutant, planted
 from schemas.test_conditional_ratio import EVERY
@@ -27,6 +27,11 @@ def enumerated() -> None:
 
 def frequencies() -> None:
     test_chain_block.test_chains_are_drawn_as_often_as_they_should_be([1, 0, 1, 1, 0], 2)
+
+
+def sliced() -> None:
+    for name in ("gamma", "two peaks"):
+        test_slice_step.stays(test_slice_step.TARGETS[name], 1.5)
 
 
 def weights(name: str) -> None:
@@ -114,13 +119,13 @@ MUTANTS: tuple[Mutant, ...] = (
            "self.values[name] = -values[0] if name == 'mu' else values[0]", partial(joint, "shared_precision")),
     # slices
     mutant("a slice forgets the height", slicing.slice_step, "density(value) - generator.exponential(size=value.shape)",
-           "density(value)", partial(joint, "logistic")),
+           "density(value)", sliced),
     mutant("a slice is too low", slicing.slice_step, "density(value) - generator.exponential(size=value.shape)",
-           "density(value) - 3 * generator.exponential(size=value.shape)", partial(joint, "logistic")),
+           "density(value) - 3 * generator.exponential(size=value.shape)", sliced),
     mutant("a slice takes any trial", slicing.slice_step, "waiting & (height >= level)", "waiting",
-           partial(joint, "logistic")),
+           sliced),
     mutant("trials lean to the low end", slicing.slice_step, "(high - low) * generator.random(value.shape)",
-           "(high - low) * generator.random(value.shape) ** 2", partial(joint, "logistic")),
+           "(high - low) * generator.random(value.shape) ** 2", sliced),
     mutant("a slice forgets a factor", slicing.element_density, "zip(factors, codes, strict=True)",
            "list(zip(factors, codes, strict=True))[1:]", partial(ratio, "overdispersed")),
     mutant("a slice forgets the Jacobian of a scale", slicing.element_density,
@@ -149,15 +154,10 @@ MUTANTS: tuple[Mutant, ...] = (
 )  # fmt: skip
 
 
-def _marked(planted_one: Mutant) -> object:
-    slow = planted_one.function is slicing.slice_step
-    return pytest.param(planted_one, id=str(planted_one), marks=[pytest.mark.slow] if slow else [])
-
-
 KILLED = (AssertionError, PlatewrightError, IndexError)
 
 
-@pytest.mark.parametrize("planted_one", [_marked(planted_one) for planted_one in MUTANTS])
+@pytest.mark.parametrize("planted_one", MUTANTS, ids=str)
 def test_a_planted_defect_is_noticed(planted_one: Mutant) -> None:
     with planted(planted_one), pytest.raises(KILLED):
         planted_one.law()

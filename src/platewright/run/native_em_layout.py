@@ -76,7 +76,8 @@ class Layout:
         if found is None:
             with np.errstate(all="ignore"):
                 found = np.asarray(evaluate(atom, self.environment, (*self.axes, *inner)), dtype=float)
-        found = np.ascontiguousarray(found, dtype=float).reshape(self.rows, -1)
+        wide = math.prod(self.sizes[index.plate] for index in inner)
+        found = np.ascontiguousarray(found, dtype=float).reshape(self.rows, wide)
         if not np.isfinite(found).all():
             raise Unprintable(f"{atom} is not finite in every row")
         self.inner[atom], self.offset[atom] = inner, len(self.pairs)
@@ -98,7 +99,7 @@ class Layout:
             blocks = -(-self.rows // BLOCK)
             held = np.empty((blocks, values.shape[1], BLOCK))
             full = self.rows // BLOCK
-            held[:full] = values[: full * BLOCK].reshape(full, BLOCK, -1).transpose(0, 2, 1)
+            held[:full] = values[: full * BLOCK].reshape(full, BLOCK, values.shape[1]).transpose(0, 2, 1)
             if full < blocks:
                 rest = values[full * BLOCK :]
                 held[full, :, : len(rest)] = rest.T

@@ -205,7 +205,7 @@ def _position(part: Index, size: int, scope: Scope) -> Any:
         return slice(None)
     if isinstance(part, Range):
         first, last = whole(_compute(part.first, scope)), whole(_compute(part.last, scope))
-        if np.ndim(first) or np.ndim(last) or not (1 <= first and last <= size):
+        if np.ndim(first) or np.ndim(last) or not (first >= 1 and last <= size):
             raise NotKnown
         return slice(int(first) - 1, max(int(last), int(first) - 1))
     found = whole(_compute(part, scope))

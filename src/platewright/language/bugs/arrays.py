@@ -1,7 +1,7 @@
 """Arrays and the pieces they are made of: each relation defines a piece, and every cell knows its owner.
 
-    alpha[1] <- 0                       piece 0: cell 1
-    for (k in 2:K) alpha[k] ~ ...       piece 1: cells 2..K, at position k - 2 of its own axis
+alpha[1] <- 0                       piece 0: cell 1
+for (k in 2:K) alpha[k] ~ ...       piece 1: cells 2..K, at position k - 2 of its own axis
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.language.bugs.arithmetic import MOST_CELLS, NotKnown, Scope, compute, count_cells, whole
+from platewright.language.bugs.arithmetic import MOST_CELLS, NotKnown, Scope, count_cells, whole
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.relations import Grid, Relation, compute_on, lay_out
 from platewright.language.bugs.syntax import Element, Empty, Range, elements
@@ -221,7 +221,7 @@ def assemble(
         if any(isinstance(spot, (Moving, Ragged)) for spot in spots):
             raise complain(source, relation.place, "the indices on the left are not constants",
                            "loop variables, numbers and data")  # fmt: skip
-        piece = Piece(number, relation, grid, spots, _inner(number, relation, shape, scope, source))  # type: ignore[arg-type]
+        piece = Piece(number, relation, grid, spots, _inner(number, relation, shape, scope, source))
         owner = owners.setdefault(relation.name, np.full(shape, -1))
         _claim(owner, piece, len(pieces.setdefault(relation.name, [])), source)
         pieces[relation.name].append(piece)
@@ -233,15 +233,13 @@ def distinct(owners: Array) -> list[int]:
     return (np.flatnonzero(np.bincount(np.ravel(owners) + 1)) - 1).tolist()
 
 
-def _inner(
-    number: int, relation: Relation, shape: tuple[int, ...], scope: Scope, source: str
-) -> tuple[Piece, ...]:
+def _inner(number: int, relation: Relation, shape: tuple[int, ...], scope: Scope, source: str) -> tuple[Piece, ...]:
     """The beginning and the rule of a series as pieces, numbered so that no other piece has their numbers."""
     found = []
     for place, part in enumerate(relation.series[:2] if relation.series else ()):
         grid = lay_out(part, scope, source)
         spots = locate(part.target, shape, grid, scope)
-        found.append(Piece(-2 * number - 1 - place, part, grid, spots))  # type: ignore[arg-type]
+        found.append(Piece(-2 * number - 1 - place, part, grid, spots))
     return tuple(found)
 
 
@@ -270,7 +268,3 @@ def _claim(owner: Array, piece: Piece, place: int, source: str) -> None:
         raise complain(source, piece.relation.place, f"`{piece.name}` is defined twice in some cell",
                        "one definition for each cell", "every loop variable should stand on the left")  # fmt: skip
     mine[used] = place
-
-
-__all__ = ["Block", "Fixed", "Moving", "Piece", "Ragged", "Span", "Spot", "assemble", "compute", "distinct", "find_shapes",
-           "lay_out", "locate", "spread", "straight"]  # fmt: skip

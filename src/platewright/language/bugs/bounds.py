@@ -1,14 +1,13 @@
 """Truncation and censoring: `T(l, u)` divides by the probability of the interval, `C(l, u)` and `I(l, u)` do not.
 
-    x ~ dnorm(m, t) T(l, u)      log p(x) + log [l <= x <= u] - log(F(u) - F(l))
-    x ~ dnorm(m, t) C(l, u)      log p(x) + log [l <= x <= u]        (x unknown in the interval: its integral is the
-                                                                      probability of the interval)
+x ~ dnorm(m, t) T(l, u)      log p(x) + log [l <= x <= u] - log(F(u) - F(l))
+x ~ dnorm(m, t) C(l, u)      log p(x) + log [l <= x <= u]        (x unknown in the interval: its integral is the
+                                                                  probability of the interval)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from platewright.algebra import build
 from platewright.algebra.expression import Constant, Expression
@@ -97,12 +96,9 @@ def _log_probability(
     arguments = [scalar(argument, frame) for argument in density.arguments]
     if name == "dnorm" and (lower is None) != (upper is None):
         mean, precision = arguments
-        distance = (upper - mean) if upper is not None else (mean - lower)  # type: ignore[operator]
+        distance = (upper - mean) if upper is not None else (mean - lower)
         return build.call("log_normal_cdf", distance * build.power(precision, 0.5))
     cumulative = CUMULATIVE[name]
     high = Constant(1.0) if upper is None else cumulative(upper, *arguments)
     low = Constant(0.0) if lower is None else cumulative(lower, *arguments)
     return build.log(high - low)
-
-
-__all__ = ["CUMULATIVE", "absorbed", "factor", "replace"]

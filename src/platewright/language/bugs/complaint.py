@@ -22,9 +22,7 @@ def complain(source: str, place: Place | tuple[int, int], found: str, expected: 
     piece = shown[start : start + WIDEST]
     label = f"line {line}, column {column}:   "
     caret = " " * (len("  where:    ") + len(label) + column - 1 - start) + "^"
-    return BugsError(
-        found, where=f"{label}{piece}\n{caret}", expected=expected, hint=hint, line=line, column=column
-    )
+    return BugsError(found, where=f"{label}{piece}\n{caret}", expected=expected, hint=hint, line=line, column=column)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -14,7 +14,6 @@ import numpy as np
 
 from platewright.language.bugs.arithmetic import NotKnown, Scope
 from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, distinct, locate, spread
-from platewright.language.bugs.relations import Relation
 from platewright.language.bugs.syntax import Element, elements
 
 
@@ -90,7 +89,7 @@ def _components(pieces: Sequence[Piece], parents: Callable[[Piece], list[Piece]]
                     above = work[-1][0].number
                     low[above] = min(low[above], low[piece.number])
                 if low[piece.number] == index[piece.number]:
-                    component = []
+                    component: list[Piece] = []
                     while not component or component[-1].number != piece.number:
                         component.append(path.pop())
                         on_path.discard(component[-1].number)
@@ -114,13 +113,13 @@ def loops_to_unroll(circle: Sequence[Piece], scope: Scope) -> list[tuple[Piece, 
     shifted: list[tuple[Piece, str]] = []
     meeting: list[tuple[Piece, str]] = []
     cut = {(piece.name, d) for piece in circle for d in _constant_dimensions(piece)}
-    for piece in (reader for piece in circle for reader in piece.readers):
+    for piece in circle:
         own = {variable for axis in piece.grid.axes for variable in axis.variables}
         for element in piece.relation.uses():
             if element.name not in names or not element.indices:
                 continue
             for dimension, part in enumerate(element.indices):
-                inside = [inner.name for inner in elements(part) if inner.indices is None and inner.name in own]  # type: ignore[arg-type]
+                inside = [inner.name for inner in elements(part) if inner.indices is None and inner.name in own]
                 plain = isinstance(part, Element) and part.indices is None
                 if inside and not plain:
                     shifted += [(piece, variable) for variable in inside]
@@ -137,7 +136,9 @@ def loops_to_unroll(circle: Sequence[Piece], scope: Scope) -> list[tuple[Piece, 
 def _constant_dimensions(piece: Piece) -> list[int]:
     """Dimensions along which a piece sits at one place: where a loop was unrolled, or a number was written."""
     return [
-        d for d, spot in enumerate(piece.spots) if isinstance(spot, Fixed) and np.size(spot.at) == 1 and spot is not None
+        d
+        for d, spot in enumerate(piece.spots)
+        if isinstance(spot, Fixed) and np.size(spot.at) == 1 and spot is not None
     ]
 
 
@@ -145,6 +146,3 @@ def values_of(piece: Piece, variable: str) -> list[int]:
     """The values that a loop variable of a piece takes."""
     axis = next(axis for axis in piece.grid.axes if variable in axis.variables)
     return sorted(set(int(value) for value in axis.values[variable]))
-
-
-__all__ = ["Order", "Relation", "loops_to_unroll", "order_pieces", "owners_hit", "values_of"]

@@ -103,7 +103,9 @@ class Draft:
         """The name kept for a plate, or a new one."""
         if root not in self.kept:
             wish = next(iter(self.union.wishes[root]), "")
-            wish = wish or (f"{root[1]}_axis" if root[0] == "dim" else "part")
+            if not wish:
+                named = (token for token in self.union.parent if token[0] == "dim" and self.union.root(token) == root)
+                wish = f"{next(named, ('', 'part'))[1]}_axis"
             self.kept[root] = self.fresh(wish)
         return self.kept[root]
 

@@ -2,13 +2,13 @@
 
     data { r[j, k] <- response[i, k] }       x.bar <- mean(x[])       r.rep[i, k] <- r[i];  r.rep[i, k] ~ dbin(...)
 
-What is computed becomes data. A node with both `<-` and `~` is transformed data: the first is computed, the second kept.
+What is computed becomes data. A node with both `<-` and `~` is transformed data: the first is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from platewright.language.bugs.arithmetic import (
 )
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.relations import Grid, Relation, compute_on, flatten, lay_out
-from platewright.language.bugs.syntax import Assignment, Draw, Element, Empty, Range, Text
+from platewright.language.bugs.syntax import Assignment, Empty, Range, Text
 
 Array = np.ndarray
 INVERSE_LINKS = {"log": "exp", "logit": "ilogit", "cloglog": "icloglog", "probit": "phi"}
@@ -194,7 +194,9 @@ def _assign(
     table = tables[relation.name]
     statement = relation.statement
     assert isinstance(statement, Assignment)
-    finish = FUNCTIONS[INVERSE_LINKS[statement.link]] if statement.link in INVERSE_LINKS else lambda value: value
+    if statement.link is not None and statement.link not in INVERSE_LINKS:
+        raise NotKnown
+    finish = FUNCTIONS[INVERSE_LINKS[statement.link]] if statement.link else np.asarray
     indices = statement.target.indices or ()
     if any(isinstance(part, (Range, Empty)) for part in indices) or (not indices and table.ndim):
         for loops in _rows(grid):
@@ -265,6 +267,3 @@ def _shape(
     if count_cells(tuple(sizes)) > MOST_CELLS:
         raise NotKnown
     return tuple(sizes)
-
-
-__all__ = ["INVERSE_LINKS", "Draw", "Element", "Folded", "fold", "replace"]

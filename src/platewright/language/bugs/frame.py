@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import Constant, Expression, Index, Literal, Reference
-from platewright.errors import BugsError, PlatewrightError
+from platewright.algebra.expression import Constant, Expression, Index, Literal, Reference, Size
+from platewright.errors import BugsError
 from platewright.language.bugs.arithmetic import NotKnown
 from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, Span, Spot, distinct, locate, spread
 from platewright.language.bugs.complaint import complain, nearest
-from platewright.language.bugs.draft import Draft, Source
+from platewright.language.bugs.draft import Draft
+from platewright.language.bugs.inputs import declare_input
 from platewright.language.bugs.resolve import (
     NeedsData,
     TooLarge,
@@ -28,7 +29,6 @@ from platewright.language.bugs.resolve import (
 from platewright.language.bugs.syntax import Element, Place, Range
 from platewright.language.bugs.value import Span as Axis
 from platewright.language.bugs.value import Value
-from platewright.language.distribution import Input
 from platewright.language.plate import Plate, membership
 
 Array = np.ndarray
@@ -136,11 +136,10 @@ class Frame:
                 if spot.start < 0 or spot.start + spot.size > shape[dimension]:
                     raise self.complain(node.place, f"`{node.name}` is sliced outside its {shape[dimension]} cells")
                 whole = (spot.start, spot.size) == (0, shape[dimension])
-                plate = (
-                    self.draft.dimension(node.name, dimension) if whole else self.draft.slice_plate(spot.size)
-                )
+                plate = self.draft.dimension(node.name, dimension) if whole else self.draft.slice_plate(spot.size)
                 index = self.fresh_index(plate)
-                axes.append(Axis(index, Constant(float(spot.size)) if plate.size else _size(plate), None, spot.size))
+                count = Constant(float(spot.size)) if plate.size else Size(plate.name)
+                axes.append(Axis(index, count, None, spot.size))
                 index_of[dimension] = build.add(index, float(spot.start))
             elif isinstance(spot, Ragged) or self._is_moving_slice(node, dimension):
                 if not isinstance(spot, Ragged):
@@ -149,9 +148,7 @@ class Frame:
                 first, last = (express(self.draft, end, self.indices) for end in (spot.first, spot.last))
                 mask = None
                 if not self._ends_at_nothing(node, spots, dimension):
-                    mask = build.multiply(
-                        1.0 - build.call("less", index, first), 1.0 - build.call("less", last, index)
-                    )
+                    mask = build.multiply(1.0 - build.call("less", index, first), 1.0 - build.call("less", last, index))
                 axes.append(Axis(index, last - first + 1.0, mask, shape[dimension]))
                 index_of[dimension] = index
         return tuple(axes), index_of
@@ -165,7 +162,7 @@ class Frame:
         depth, size = len(self.piece.grid.axes), block.shape[dimension]
         inside = np.arange(size)
         at = [
-            inside if d == dimension else s.at.reshape((*(1,) * (depth - s.at.ndim), *s.at.shape, 1))  # type: ignore[union-attr]
+            inside if d == dimension else s.at.reshape((*(1,) * (depth - s.at.ndim), *s.at.shape, 1))
             for d, s in enumerate(spots)
         ]
         owner = block.owner[tuple(np.broadcast_arrays(*at))]
@@ -194,7 +191,7 @@ class Frame:
         assert isinstance(spot, (Fixed, Moving)) and part is not None and not isinstance(part, Range)
         from platewright.language.bugs.expressions import translate  # names and expressions hold each other
 
-        found = build.add(translate(part, self).body, -1.0)  # type: ignore[arg-type]
+        found = build.add(translate(part, self).body, -1.0)
         return self._as_index(found, node.name, dimension)
 
     def _as_index(self, at: Expression, name: str, dimension: int) -> Expression:
@@ -233,7 +230,9 @@ class Frame:
                 cell = np.unravel_index(int(flat[lost].flat[0]), block.shape)
                 shown = ", ".join(str(int(k) + 1) for k in cell)
                 raise self.complain(
-                    node.place, f"`{node.name}[{shown}]` is used but not defined", "a definition, or a value in the data"
+                    node.place,
+                    f"`{node.name}[{shown}]` is used but not defined",
+                    "a definition, or a value in the data",
                 )
         hit = [number for number in distinct(owner) if number >= 0]
         for number in hit:
@@ -244,16 +243,22 @@ class Frame:
             return self._in_piece(node, block.pieces[hit[0]], block, flat, indices, spots)
         if len(hit) == len(block.pieces):
             label, order, shift = whole_variable(self.draft, node.name)
-            index_of = {d: axis for d, axis in zip([d for d, s in enumerate(spots) if isinstance(s, Span)], axes)}
+            spans = [(d, spot.start) for d, spot in enumerate(spots) if isinstance(spot, Span)]
             places: dict[int, Expression] = {
-                d: build.add(axis.index, float(spots[d].start)) for d, axis in index_of.items()  # type: ignore[union-attr]
+                d: build.add(axis.index, float(start)) for (d, start), axis in zip(spans, axes)
             }
             at = [self._place(node, d, spot, places) for d, spot in enumerate(spots)]
             return build.add(Reference(label, tuple(at[d] for d in order)), shift)
         return choose(self.draft, block, flat, indices, hit)
 
     def _in_piece(
-        self, node: Element, piece: Piece, block: Block, flat: Array, indices: tuple[Index, ...], spots: tuple[Spot, ...]
+        self,
+        node: Element,
+        piece: Piece,
+        block: Block,
+        flat: Array,
+        indices: tuple[Index, ...],
+        spots: tuple[Spot, ...],
     ) -> Expression:
         found = piece_at(self.draft, piece, block, flat, indices)
         reference = found if isinstance(found, Reference) else None
@@ -289,32 +294,3 @@ class Frame:
             raise self.complain(node.place, f"`{name}` is NA where it is used", "a value, or a distribution")
         at = tuple(self._place(node, d, spot, index_of) for d, spot in enumerate(spots))
         return build.add(Reference(label, at), self.draft.sources[label].shift)
-
-
-def _size(plate: Plate) -> Expression:
-    from platewright.algebra.expression import Size
-
-    return Size(plate.name)
-
-
-def declare_input(draft: Draft, name: str) -> str:
-    """The input variable of a constant, made at first use; an index vector gets its levels and counts from 0."""
-    label = draft.identifier(name)
-    if label in draft.model.variables:
-        return label
-    plates = draft.axes(name)
-    levels = None
-    values = draft.folded.constants.get(name)
-    for token in draft.levels.get(name, ()):
-        plate = draft.plate(token)
-        fits = values is None or (np.isfinite(values).all() and values.min() >= 1 and plate.size and
-                                  values.max() <= plate.size and (values == np.floor(values)).all())  # fmt: skip
-        if fits:
-            levels = plate
-            break
-    try:
-        setattr(draft.model, label, Input(plates=plates, levels=levels))
-    except PlatewrightError as trouble:
-        raise BugsError(f"`{name}` cannot be an input: {trouble}") from None
-    draft.sources[label] = Source(name, None, 1.0 if levels is not None else 0.0)
-    return label

@@ -121,9 +121,9 @@ class Plating:
                     self.union.join(("loop", piece.number, axis), token)
             elif isinstance(spot, Fixed) and isinstance(part, Element) and part.indices is None:
                 self._outer(part.name, piece, token, shape[dimension])
-            elif isinstance(part, Element) and part.name in self.constants and part.indices is not None:
-                self.levels.setdefault(part.name, []).append(token)
-            elif isinstance(part, Element) and part.name in self.shapes and not isinstance(spot, Fixed):
+            elif (isinstance(part, Element) and part.name in self.constants and part.indices is not None) or (
+                isinstance(part, Element) and part.name in self.shapes and not isinstance(spot, Fixed)
+            ):
                 self.levels.setdefault(part.name, []).append(token)
 
     def _outer(self, variable: str, piece: Piece, token: Token, size: int) -> None:
@@ -147,7 +147,7 @@ class Plating:
                 if indices is not None and len(indices) != len(self.shapes[name]):
                     return []
                 for part in indices or ():
-                    for inner in elements(part):  # type: ignore[arg-type]
+                    for inner in elements(part):
                         self._element(inner, piece)
                 return [
                     ("dim", name, d) if self._is_whole(spot, self.shapes[name][d]) else ("part", name, d)
@@ -175,9 +175,7 @@ class Plating:
 
     @staticmethod
     def _is_slice(node: Element, dimension: int) -> bool:
-        return node.indices is None or not isinstance(
-            node.indices[dimension], (Element, Operation, FunctionCall)
-        )
+        return node.indices is None or not isinstance(node.indices[dimension], (Element, Operation, FunctionCall))
 
     def _in_step(self, several: list[list[Token]]) -> list[Token]:
         longest = max(several, key=len, default=[])

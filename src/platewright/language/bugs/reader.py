@@ -1,8 +1,8 @@
 """`read_bugs`: a BUGS text and, if there are any, its data become a model that can be learned like any other.
 
-    read = read_bugs("growth.bug", "growth-data.txt")
-    fit = read.model.learn(read.data())
-    print(read.report)
+read = read_bugs("growth.bug", "growth-data.txt")
+fit = read.model.learn(read.data())
+print(read.report)
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class BugsModel:
 
     def initial(self, values: object) -> dict[str, Array]:
         """Starting values of random variables, by the names of the model; only those given in full."""
-        arrays = read_data(values)  # type: ignore[arg-type]
+        arrays = read_data(values)
         found: dict[str, Array] = {}
         for label, source in self.draft.sources.items():
             if source.array in arrays and self.model.variables[label].kind != "input":
@@ -94,14 +93,12 @@ class BugsModel:
 
         piece = block.pieces[owner]
         places = positions(piece, block)
-        return self.draft.labels[piece.number], tuple(
-            int(places[key][at]) for key in variable_axes(self.draft, piece)
-        )
+        return self.draft.labels[piece.number], tuple(int(places[key][at]) for key in variable_axes(self.draft, piece))
 
     def _arrays(self, more: object) -> dict[str, Array]:
         known: dict[str, Array] = dict(self.given or {})
         if more is not None:
-            known.update(read_data(more))  # type: ignore[arg-type]
+            known.update(read_data(more))
         folded = fold(self.text, known)
         return {**folded.constants, **folded.observed}
 
@@ -141,6 +138,3 @@ def _text_of(source: str | Path) -> tuple[str, str]:
 def known_names(read: BugsModel) -> list[str]:
     """The BUGS names of the text, for messages and completion."""
     return sorted({*read.draft.blocks, *read.draft.folded.constants})
-
-
-__all__ = ["Any", "BugsModel", "known_names", "read_bugs"]

@@ -22,7 +22,6 @@ from platewright.language.bugs.syntax import (
     Element,
     Expression,
     FunctionCall,
-    Index,
     Loop,
     Number,
     Operation,
@@ -262,6 +261,3 @@ def fix_index(node: Any, variable: str, value: int) -> Any:
         case Range(first, last):
             return replace(node, first=fix_index(first, variable, value), last=fix_index(last, variable, value))
     return node
-
-
-__all__ = ["Axis", "Grid", "Head", "Index", "Relation", "compute_on", "fix_index", "flatten", "lay_out", "unroll"]

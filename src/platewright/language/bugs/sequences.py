@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from platewright.language.bugs.arithmetic import Scope
 from platewright.language.bugs.arrays import Block, Fixed, Piece, locate, straight
 from platewright.language.bugs.densities import FORMS, canonical
@@ -50,9 +48,9 @@ def as_sequence(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: Sco
     rule = _inlined(rest.relation, circle)
     if rule is None or not _looks_one_back(rule, rest, step, blocks[rest.name], scope):
         return None
-    variable = rest.relation.target.indices[step]  # type: ignore[index]
+    variable = rest.relation.target.indices[step]
     loops = tuple(
-        replace(head, domain=Range(Number(1.0), head.domain.last)) if head.variable == variable.name else head  # type: ignore[union-attr]
+        replace(head, domain=Range(Number(1.0), head.domain.last)) if head.variable == variable.name else head
         for head in rest.relation.loops
     )
     return Relation(rest.relation.statement, loops, rest.relation.fixed, (first.relation, rule, rest.relation), step)
@@ -83,9 +81,11 @@ def _step_dimension(first: Piece, rest: Piece, shape: tuple[int, ...]) -> int | 
             if found is not None:
                 return None
             found = dimension
-        elif straight(one.at, first.grid) is None or straight(one.at, first.grid)[1] != 0 or two[1] != 0:  # type: ignore[index]
-            return None
-        elif length != size or first.grid.axes[straight(one.at, first.grid)[0]].size != size:  # type: ignore[index]
+        elif (
+            (own := straight(one.at, first.grid)) is None
+            or (own[1], two[1], length) != (0, 0, size)
+            or first.grid.axes[own[0]].size != size
+        ):
             return None
     axes = len(first.grid.axes)
     return found if axes == len(shape) - 1 and len(rest.grid.axes) == len(shape) else None
@@ -164,6 +164,3 @@ def _replaced(node: Any, changes: Mapping[Any, Any]) -> Any:
         case Range(first, last):
             return replace(node, first=_replaced(first, changes), last=_replaced(last, changes))
     return node
-
-
-__all__ = ["as_sequence", "np"]

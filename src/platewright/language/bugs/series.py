@@ -1,7 +1,7 @@
 """Write a series: the rule is read over the steps from the second on, then moved to the whole ordered plate.
 
-    steps 2..T, position s = 0..T-2        z[s], phi[s], x[s + 1]
-    the plate t = 0..T-1, s = t - 1        z[lag t], phi[lag t], x[t]         and the beginning where t is the first
+steps 2..T, position s = 0..T-2        z[s], phi[s], x[s + 1]
+the plate t = 0..T-1, s = t - 1        z[lag t], phi[lag t], x[t]         and the beginning where t is the first
 """
 
 from __future__ import annotations

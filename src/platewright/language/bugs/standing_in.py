@@ -1,6 +1,6 @@
 """Without data the sizes are not known: stand-in sizes let the structure be read, and the plates stay open.
 
-    for (i in 1:N) ...        N stands in as 7; the plate i has no size until the data give it
+for (i in 1:N) ...        N stands in as 7; the plate i has no size until the data give it
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _merged(found: list[Relation], folded: Folded, text: Text) -> Relation | Non
         return None
     variables = {head.variable for relation in found for head in relation.loops}
     inside = {e.name for argument in found[0].expressions() for e in elements(argument)}
-    if any(relation.statement.density != first.density for relation in found) or inside & variables:  # type: ignore[union-attr]
+    if any(relation.statement.density != first.density for relation in found) or inside & variables:
         return None
     if first.target.indices is None or found[0].name in inside:
         return None

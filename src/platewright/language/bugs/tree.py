@@ -30,7 +30,7 @@ from platewright.language.bugs.syntax import (
     Text,
 )
 
-_FLAT = {"+": "+", "*": "*"}
+_FLAT = {"+", "*"}
 
 
 def _place(token: Token) -> Place:
@@ -44,7 +44,18 @@ class _Grouped:
         self.inner = inner
 
 
+class _Chain:
+    """A sum or a product that may still grow; a tuple copied at each step would cost the square of its length."""
+
+    def __init__(self, operator: str, operands: list[Expression], place: Place) -> None:
+        self.operator = operator
+        self.operands = operands
+        self.place = place
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, _Chain):
+        return Operation(value.operator, tuple(value.operands), value.place)
     return value.inner if isinstance(value, _Grouped) else value
 
 
@@ -89,9 +100,9 @@ class TreeBuilder(Transformer[Token, Text]):
     def negation(self, sign: Token, value: Any) -> Operation:
         return Operation("not", (_plain(value),), _place(sign))
 
-    def binary(self, left: Any, token: Token, right: Any) -> Operation:
+    def binary(self, left: Any, token: Token, right: Any) -> Operation | _Chain:
         operator, second = str(token), _plain(right)
-        place = getattr(_plain(left), "place", _place(token))
+        place = left.place if isinstance(left, _Chain) else getattr(_plain(left), "place", _place(token))
         if operator == "-":
             operator = "+"
             second = (
@@ -101,8 +112,11 @@ class TreeBuilder(Transformer[Token, Text]):
             )
         if operator == "**":
             operator = "^"
-        if operator in _FLAT and isinstance(left, Operation) and left.operator == operator:
-            return Operation(operator, (*left.operands, second), place)
+        if operator in _FLAT and isinstance(left, _Chain) and left.operator == operator:
+            left.operands.append(second)
+            return left
+        if operator in _FLAT:
+            return _Chain(operator, [_plain(left), second], place)
         return Operation(operator, (_plain(left), second), place)
 
     def link(self, name: Token, element: Element) -> tuple[Token, Element]:

@@ -70,6 +70,4 @@ def matrix_product(left: Value, right: Value) -> Value:
     if inner.size != right.axes[0].size:
         raise ValueError(f"matrices of {inner.size} columns and {right.axes[0].size} rows do not multiply")
     other = right.at(inner.index, *(axis.index for axis in right.axes[1:]))
-    return Value(
-        build.total(build.multiply(left.body, other), inner.index), (*left.axes[:-1], *right.axes[1:])
-    )
+    return Value(build.total(build.multiply(left.body, other), inner.index), (*left.axes[:-1], *right.axes[1:]))

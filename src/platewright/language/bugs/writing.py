@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import ZERO, Expression, Index, Reference, free_indices, names, rebuild
+from platewright.algebra.expression import ZERO, Expression, Reference, free_indices, names, rebuild
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.bounds import absorbed, factor
@@ -83,7 +83,7 @@ def _write_assignment(draft: Draft, frame: Frame, statement: Assignment) -> None
         indices[-1] = draft.plate(token, 1).index
     if value.axes and len(value.axes) != len(events):
         raise frame.complain(statement.place, f"a value with {len(value.axes)} axes where {len(events)} are wanted")
-    if value.axes and any(axis.size != spot.size for axis, spot in zip(value.axes, _spans(piece))):  # type: ignore[attr-defined]
+    if value.axes and any(axis.size != spot.size for axis, spot in zip(value.axes, _spans(piece))):
         raise frame.complain(statement.place, "the two sides have different lengths")
     body = value.at(*indices) if value.axes else value.body
     plates = [frame.plates[number].index for kind, number in variable_axes(draft, piece) if kind == "axis"]
@@ -215,9 +215,7 @@ def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
 
 def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
     """Put the definitions of deterministic nodes of a circle into its factors, so that no arc runs round."""
-    inside = {
-        draft.labels[piece.number] for circle in circles for piece in circle if not piece.relation.is_random
-    }
+    inside = {draft.labels[piece.number] for circle in circles for piece in circle if not piece.relation.is_random}
     inside |= {draft.wholes[piece.name] for circle in circles for piece in circle if piece.name in draft.wholes}
 
     def opened(whole: Expression, path: tuple[str, ...] = ()) -> Expression:
@@ -242,6 +240,3 @@ def _write_in_circle(draft: Draft, frame: Frame, label: str, drawn: Distribution
     variable = named(label, replace(drawn), draft.model.plates)
     density = variable.log_density if extra is None else build.add(variable.log_density, extra)
     draft.add_potential(draft.fresh(f"{label}_given_rest"), density)
-
-
-__all__ = ["Index", "declare_circle", "open_circles", "write_piece"]

@@ -1,0 +1,320 @@
+"""Law of the fused pass of EM: objective and statistics are those of NumPy, for any model, rows, threads and extremes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import platewright as pw
+from platewright.backends.c_em import em_source, fused_program
+from platewright.backends.c_em_support import SUPPORT
+from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.graph.graph import read_graph
+from platewright.run import native_em_pass
+from platewright.run.em import Runner, start_expectations
+from platewright.run.execute import finish
+from platewright.run.native_em import NativeEM
+from platewright.run.posterior import Posterior
+from platewright.schemas.em import EMPlan, plan_em
+from schemas.mixtures import MIXTURES
+from schemas.small_instance import Case, instance
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+Values = dict[str, Any]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PLATEWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def classes(count: int) -> tuple[pw.Model, pw.Plate, pw.Plate]:
+    m = pw.Model("mixture")
+    n, k = m.plate("n"), m.plate("k", count)
+    m.p = pw.Dirichlet(1, over=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    return m, n, k
+
+
+def one_column(count: int = 2) -> pw.Model:
+    m, n, k = classes(count)
+    m.mu = pw.Flat(plates=k)
+    m.tau = pw.Flat(lower=0, plates=k)
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau[m.z], plates=n)
+    return m
+
+
+def diagonal(count: int = 3, columns: int = 4) -> pw.Model:
+    m, n, k = classes(count)
+    j = m.plate("j", columns)
+    m.mu = pw.Flat(plates=(k, j))
+    m.tau = pw.Flat(lower=0, plates=(k, j))
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau[m.z], plates=(n, j))
+    return m
+
+
+def full(count: int = 3, columns: int = 3) -> pw.Model:
+    m, n, k = classes(count)
+    d = m.plate("d", columns)
+    m.S = pw.Wishart(columns + 2, scale=pw.identity(d), over=d, plates=k)
+    m.mu = pw.MultivariateNormal(0, precision=1e-3 * m.S, over=d, plates=k)
+    m.y = pw.MultivariateNormal(m.mu[m.z], precision=m.S[m.z], over=d, plates=n)
+    return m
+
+
+def mixed_columns() -> pw.Model:
+    m, n, k = classes(3)
+    a = m.plate("a", 4)
+    m.theta = pw.Dirichlet(1.5, over=a, plates=k)
+    m.q = pw.Beta(2, 3, plates=k)
+    m.mu = pw.Flat(plates=k)
+    m.tau = pw.Flat(lower=0, plates=k)
+    m.rate = pw.Gamma(2, rate=1, plates=k)
+    m.x = pw.Categorical(m.theta[m.z], plates=n)
+    m.b = pw.Bernoulli(m.q[m.z], plates=n)
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau[m.z], plates=n)
+    m.c = pw.Poisson(m.rate[m.z], plates=n)
+    return m
+
+
+def many_regressors() -> pw.Model:
+    m, n, k = classes(3)
+    j = m.plate("j", 3)
+    m.x = pw.Input(plates=(n, j))
+    m.b = pw.Flat(plates=(k, j))
+    m.tau = pw.Flat(lower=0, plates=k)
+    m.y = pw.Normal(pw.dot(m.b[m.z], m.x, over=j), precision=m.tau[m.z], plates=n)
+    return m
+
+
+def latent_class(count: int = 3, columns: int = 7, levels: int = 4) -> pw.Model:
+    m, n, k = classes(count)
+    j, level = m.plate("j", columns), m.plate("level", levels)
+    m.theta = pw.Dirichlet(1, over=level, plates=(k, j))
+    m.x = pw.Categorical(m.theta[m.z], plates=(n, j))
+    return m
+
+
+EXTRA = (
+    Case("one_column", one_column, ("y",), {"n": 4}),
+    Case("diagonal_flat", diagonal, ("y",), {"n": 4}),
+    Case("full", full, ("y",), {"n": 4}),
+    Case("naive_bayes_mixed_columns", mixed_columns, ("x", "b", "y", "c"), {"n": 4}),
+    Case("many_regressors", many_regressors, ("y", "x"), {"n": 4}),
+    Case("many_classes", lambda: latent_class(11, 6, 5), ("x",), {"n": 4}),
+    Case("seven_levels", lambda: full(7, 2), ("y",), {"n": 4}),
+    Case("twenty_levels", lambda: latent_class(20, 3, 70), ("x",), {"n": 4}),
+)
+CASES = [case for case in (*MIXTURES, *EXTRA) if isinstance(plan_em(case.graph, "map"), EMPlan)]
+
+
+def planned(model: pw.Model, known: tuple[str, ...]) -> EMPlan:
+    found = plan_em(read_graph(model, known), "map")
+    assert isinstance(found, EMPlan)
+    return found
+
+
+def assert_same(found: Mapping[str, Any], wanted: Mapping[str, Any], within: float = 1e-10) -> None:
+    assert list(found) == list(wanted)
+    for name, value in wanted.items():
+        parts = zip(found[name][:3], value[:3]) if isinstance(value, tuple) else [(found[name], value)]
+        for one, other in parts:
+            assert np.shape(one) == np.shape(other), name
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=within * np.max(np.abs(other), initial=0.0))
+
+
+def assert_step(em: NativeEM, values: Values) -> None:
+    step, wanted = em.step(values), em.numpy_step(values)
+    assert step.objective == pytest.approx(wanted.objective, rel=1e-10)
+    assert step.steepest == pytest.approx(wanted.steepest, rel=1e-9, abs=1e-9)
+    assert_same(step.statistics, wanted.statistics)
+
+
+def rows_of(case: Case, rows: int) -> Case:
+    if case.groups:
+        plate = next(iter(case.groups))
+        outer = np.arange(rows) * 2 // rows
+        return Case(case.name, case.build, case.known, {**case.sizes, plate: rows}, {plate: tuple(outer.tolist())})
+    return case.resized(n=rows)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("rows", [1, 37, 256, 737])
+def test_objective_and_statistics_are_those_of_numpy(case: Case, rows: int) -> None:
+    drawn = instance(rows_of(case, rows), seed=rows)
+    plan = plan_em(case.graph, "map")
+    assert isinstance(plan, EMPlan)
+    em = NativeEM(plan, drawn.columns, drawn.sizes)
+    assert em.native, em.left
+    values = {name: value for name, value in drawn.hidden.items() if name not in {h.name for h in plan.hidden}}
+    assert_step(em, values)
+    assert not em.by_numpy
+    if rows < 100:
+        return
+    runner = Runner(plan, drawn.columns, drawn.sizes)
+    values = runner.maximised(start_expectations(plan, drawn.columns, drawn.sizes, np.random.default_rng(0)))
+    for _ in range(3):
+        assert_step(em, values)
+        step = em.step(values)
+        assert step.objective == pytest.approx(runner.expected(values).objective, rel=1e-10)
+        found = finish(plan.maximise, em.module, step.statistics, drawn.columns, drawn.sizes)
+        modes = Posterior(plan.complete, found, drawn.columns, drawn.sizes).modes
+        values = runner.maximised(em.probabilities(values))
+        for name, value in modes.items():
+            np.testing.assert_allclose(value, values[name], rtol=1e-8, atol=1e-12)
+    assert not em.by_numpy
+
+
+@pytest.mark.parametrize("rows", [16_384 * 2 + 5, 50_000])
+def test_one_and_two_threads_give_the_same_bits(rows: int) -> None:
+    generator = np.random.default_rng(0)
+    y = generator.normal(size=(rows, 4)) + generator.integers(0, 3, (rows, 1)) * 3
+    plan = planned(diagonal(), ("y",))
+    sizes = {"n": rows, "k": 3, "j": 4}
+    values = {"p": np.full(3, 1 / 3), "mu": np.arange(12.0).reshape(3, 4) / 2, "tau": np.ones((3, 4))}
+    steps = [NativeEM(plan, {"y": y}, sizes, threads=threads).step(values) for threads in (1, 2)]
+    assert steps[0].objective == steps[1].objective
+    for one, other in zip(steps[0].statistics.values(), steps[1].statistics.values()):
+        for a, b in zip(np.atleast_1d(one), np.atleast_1d(other)) if not isinstance(one, tuple) else zip(one, other):
+            assert np.array_equal(a, b)
+
+
+def two_groups(rows: int, far: float, narrow: float, shift: float = 0.0) -> tuple[NativeEM, Values]:
+    generator = np.random.default_rng(1)
+    y = shift + np.where(generator.random(rows) < 0.5, 0.0, far) + narrow * generator.normal(size=rows)
+    em = NativeEM(planned(one_column(), ("y",)), {"y": y}, {"n": rows, "k": 2})
+    mean = np.array([shift, shift + far]) + 0.1 * narrow
+    return em, {"p": np.array([0.5, 0.5]), "mu": mean, "tau": np.full(2, narrow**-2)}
+
+
+def test_a_mean_of_many_digits_costs_none() -> None:
+    em, values = two_groups(1001, 3.0, 1.0, 1.7e12)
+    assert_step(em, values)
+    assert not em.by_numpy and not em.apart
+
+
+@pytest.mark.parametrize("narrow", [1e-4, 1e-6, 1e-8])
+def test_levels_far_apart_and_narrow_are_taken_about_their_own_centres(narrow: float) -> None:
+    em, values = two_groups(1001, 1.0, narrow)
+    assert_step(em, values)
+    assert em.apart == 1 and not em.by_numpy
+
+
+def test_narrow_full_covariances_far_from_each_other() -> None:
+    generator = np.random.default_rng(2)
+    rows = 900
+    z = generator.integers(0, 3, rows)
+    y = 100.0 * z[:, None] + 1e-4 * generator.normal(size=(rows, 3))
+    em = NativeEM(planned(full(), ("y",)), {"y": y}, {"n": rows, "k": 3, "d": 3})
+    mean = 100.0 * np.arange(3)[:, None] + np.full((3, 3), 1e-5)
+    values = {"p": np.full(3, 1 / 3), "mu": mean, "S": np.tile(1e8 * np.eye(3), (3, 1, 1))}
+    assert_step(em, values)
+    assert em.apart == 1 and not em.by_numpy
+
+
+@pytest.mark.parametrize("outlier", [1e3, 1e6, 1e12])
+def test_far_outliers(outlier: float) -> None:
+    generator = np.random.default_rng(3)
+    y = generator.normal(size=(501, 4))
+    y[17], y[400, 2] = outlier, -outlier
+    em = NativeEM(planned(diagonal(), ("y",)), {"y": y}, {"n": 501, "k": 3, "j": 4})
+    values = {"p": np.full(3, 1 / 3), "mu": np.linspace(-1, 1, 12).reshape(3, 4), "tau": np.ones((3, 4))}
+    assert_step(em, values)
+
+
+def test_empty_components_and_levels_of_probability_zero() -> None:
+    generator = np.random.default_rng(4)
+    y = generator.normal(size=300)
+    em = NativeEM(planned(one_column(3), ("y",)), {"y": y}, {"n": 300, "k": 3})
+    for p in ([0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.4, 0.3, 0.3]):
+        values = {"p": np.array(p), "mu": np.array([0.0, 1.0, 500.0]), "tau": np.ones(3)}
+        assert_step(em, values)
+
+
+def test_tables_with_zeros() -> None:
+    generator = np.random.default_rng(5)
+    x = generator.integers(0, 3, (333, 7))
+    em = NativeEM(planned(latent_class(), ("x",)), {"x": x}, {"n": 333, "k": 3, "j": 7, "level": 4})
+    theta = generator.dirichlet(np.ones(4), (3, 7))
+    theta[0, :, 3] = 0.0  # a level that never occurs
+    theta[1, 2, 1] = 0.0  # one that does: class 1 is impossible for those rows
+    assert_step(em, {"p": np.full(3, 1 / 3), "theta": theta / theta.sum(axis=-1, keepdims=True)})
+    assert not em.by_numpy
+
+
+def test_impossible_rows_are_left_to_numpy_which_says_so() -> None:
+    x = np.zeros((10, 7), dtype=int)
+    em = NativeEM(planned(latent_class(), ("x",)), {"x": x}, {"n": 10, "k": 3, "j": 7, "level": 4})
+    theta = np.full((3, 7, 4), 1 / 3)
+    theta[..., 0] = 0.0
+    assert em.step({"p": np.full(3, 1 / 3), "theta": theta}).objective == -np.inf
+    assert em.by_numpy == {"a log weight of z is not finite": 1}
+
+
+def test_codes_outside_their_plate_are_refused() -> None:
+    x = np.full((10, 7), 4)
+    em = NativeEM(planned(latent_class(), ("x",)), {"x": x}, {"n": 10, "k": 3, "j": 7, "level": 4})
+    assert not em.native
+    assert "outside its plate" in em.left[0][1]
+
+
+def test_what_cannot_be_pulled_apart_is_left_to_numpy_with_the_reason() -> None:
+    m, n, k = classes(2)
+    m.x = pw.Input(plates=n)
+    m.q = pw.Beta(2, 2, plates=k)
+    m.y = pw.Bernoulli(m.q[m.z] * m.x, plates=n)
+    found = plan_em(read_graph(m, ("y", "x")), "map")
+    if isinstance(found, EMPlan):
+        assert fused_program(found).left
+
+
+def test_chains_are_left_to_their_own_recursion() -> None:
+    m = pw.Model("chain")
+    k = m.plate("k", 2)
+    before, s = m.plate("before", like=k), m.plate("s", ordered=True)
+    m.start = pw.Dirichlet(1, over=k)
+    m.A = pw.Dirichlet(1, over=k, plates=before)
+    m.mu = pw.Flat(plates=k)
+    m.tau = pw.Flat(lower=0)
+    m.z = pw.Categorical(m.A[m.lag("z")], start=m.start, plates=s)
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau, plates=s)
+    assert ("z", "its elements form a chain") in fused_program(planned(m, ("y",))).left
+
+
+def test_two_emissions_are_byte_identical() -> None:
+    assert em_source(planned(full(), ("y",))) == em_source(planned(full(), ("y",)))
+
+
+def test_the_exponential_is_right_to_the_last_digits() -> None:
+    text = "#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n#define BLOCK 64\n" + SUPPORT
+    text += "\nvoid each(const double *x, double *y, int64_t n)\n{\n    for (int64_t i = 0; i < n; i++)\n"
+    text += "        y[i] = small_exp(x[i]);\n}\n"
+    compiler = find_compiler()
+    assert compiler is not None
+    each = loaded_library(library(text, compiler)).each
+    x = np.concatenate([-np.linspace(0, 700, 200_001), -np.logspace(-300, 2.8, 100_001), [0.0, -0.0, -700.0]])
+    y = np.empty_like(x)
+    each(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data), ctypes.c_int64(len(x)))
+    wanted = np.exp(x.astype(np.longdouble))
+    assert float(np.max(np.abs(y - wanted) / wanted)) < 4.5e-16
+
+
+def test_both_ways_of_centring_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(6)
+    y = generator.normal(size=(777, 3)) * 3
+    plan, sizes = planned(full(), ("y",)), {"n": 777, "k": 3, "d": 3}
+    values = {"p": np.full(3, 1 / 3), "mu": generator.normal(size=(3, 3)), "S": np.tile(np.eye(3), (3, 1, 1))}
+    plain = NativeEM(plan, {"y": y}, sizes).step(values)
+    monkeypatch.setattr(native_em_pass, "DOUBT", 0.0)
+    other = NativeEM(plan, {"y": y}, sizes)
+    moved = other.step(values)
+    assert other.apart == 1
+    assert moved.objective == pytest.approx(plain.objective, rel=1e-13)
+    assert_same(moved.statistics, plain.statistics, 1e-13)
