@@ -140,6 +140,16 @@ class ImproperPosterior(PlatewrightError):
     """Prior and data together do not determine a distribution."""
 
 
+class Unbounded(PlatewrightError):
+    """An objective without a maximum: a component has shrunk onto rows that leave it no spread."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the objective of EM has no upper bound: a component shrinks onto a single value, or has no rows",
+            hint="give the scales proper priors, share them between components, or use fewer components",
+        )
+
+
 class BackendError(PlatewrightError):
     """A backend that cannot run here."""
 

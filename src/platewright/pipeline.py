@@ -249,6 +249,8 @@ class DerivedPlan:
 
     def latex(self) -> str:
         """The derivation as LaTeX (closed-form plans)."""
+        if not isinstance(self.plan, Plan):
+            raise ModelError(f"a plan by {self.plan.schema} has no LaTeX yet", hint="use explain()")
         return explain_latex(self.plan)
 
     def report(self) -> str:

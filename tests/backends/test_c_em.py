@@ -1,4 +1,4 @@
-"""Law of the fused pass of EM: objective and statistics are those of NumPy, for any model, rows, threads and extremes."""
+"""Law of the fused pass of EM: objective and statistics are those of NumPy, for any model, rows and threads."""
 
 from __future__ import annotations
 

@@ -24,16 +24,12 @@ from platewright.algebra.expression import (
     names,
 )
 from platewright.backends.c_em_split import Splitter, Term, Terms, canonical, product
-from platewright.backends.c_em_support import SUPPORT
+from platewright.backends.c_em_text import file_text, function_text
 from platewright.backends.c_expression import Unprintable
-from platewright.backends.c_support import c_comment
 from platewright.backends.naming import Names
-from platewright.program.program import expressions_of, statement_text
+from platewright.program.program import expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.schemas.em import EMPlan, Hidden
-
-BLOCK = 256
-"""Rows worked on at once: all functions of so many rows stay in the first cache."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,12 @@ class FusedPass:
     weights: Terms
     sums: tuple[SoftSum, ...]
     pools: tuple[SoftPool, ...]
+
+    @property
+    def codes(self) -> tuple[Expression, ...]:
+        """The codes that are looked up or counted."""
+        terms = (*self.weights, *(term for one in self.sums for term in one.terms))
+        return tuple(code for term in terms for code, _ in term.codes)
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ def fused_program(plan: EMPlan) -> FusedProgram:
             passes.append(found)
     if left:
         return FusedProgram("", (), tuple(fixed), tuple(left))
-    text = "\n\n".join([_header(plan), SUPPORT.strip("\n"), *(function_text(one) for one in passes)])
-    return FusedProgram(text + "\n", tuple(passes), tuple(fixed), ())
+    functions = [function_text(one.function, one.item.name, one.atoms, one.codes) for one in passes]
+    return FusedProgram(file_text(plan, functions), tuple(passes), tuple(fixed), ())
 
 
 class _Writer:
@@ -238,103 +240,3 @@ def checked(terms: Terms) -> Terms:
 def moment(weight: Terms, *features: Expression) -> Terms:
     """The weight times features, which are taken about their centres."""
     return product(weight, (Term(ONE, tuple(features)),)) if features else weight
-
-
-# -- text --------------------------------------------------------------------------------------------------------------
-
-
-def _header(plan: EMPlan) -> str:
-    lines = [
-        f"/* {c_comment(plan.graph.title)}: one iteration of EM over rows, derived and written by Platewright.",
-        " *",
-        *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *plan.maximise.passes)),
-        " *",
-        " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
-        " */",
-    ]
-    included = [f"#include <{name}.h>" for name in ("math", "stdint", "stdlib", "string")]
-    return "\n".join([*lines, *included, "", "/* Rows worked on at once. */", f"#define BLOCK {BLOCK}"])
-
-
-def function_text(one: FusedPass) -> str:
-    """The function of one hidden variable."""
-    lines = [f"/* Expected statistics of {c_comment(one.item.name)}, rows `start` up to `stop`."]
-    lines += [f" * column[{k}]: {c_comment(str(atom))}" for k, atom in enumerate(one.atoms)]
-    found = {code for term in (*one.weights, *(t for s in one.sums for t in s.terms)) for code, _ in term.codes}
-    lines += [f" * code: {c_comment(str(code))}" for code in sorted(found, key=str)]
-    fills = []
-    for k, atom in enumerate(one.atoms):
-        fills += [f"    /* {c_comment(str(atom))} */"]
-        fills += [f"    fill(basis + place * BLOCK, column[{k}], size[{4 + k}], centre + place, at);"]
-        fills += [f"    place += size[{4 + k}];"]
-    filled = [
-        "/* Functions of the rows of a block: 1, what depends on data alone, and products. */",
-        f"static void {one.function}_basis(double *basis, const double *const *column, const int64_t *size,",
-        "    const int32_t *pair, const double *centre, int64_t at)",
-        "{",
-        "    int64_t place = 1;",
-        *fills,
-        "    (void)column, (void)centre, (void)at;",
-        "    multiply(basis, pair, place, size[1]);",
-        "}",
-        "",
-    ]
-    return "\n".join([*filled, *lines, FUNCTION.replace("PASS", one.function).strip("\n")])
-
-
-FUNCTION = """
- * size: levels, functions, doubles in a row of the table, codes of a row, then the width of each column
- * pair: the functions whose product a function is; basis: 1, columns less their centre, products
- * apart: each level has its own centre (and `coefficient` is level by level), for levels far apart and narrow
- * tally: sum of the logs of weights, largest log weight. Returns 0, or 2 when memory is short. */
-int PASS(const double *const *column, const int32_t *code, const int64_t *size, const int32_t *pair,
-    const double *centre, const double *coefficient, const double *table, int64_t apart, int64_t start, int64_t stop,
-    double *sums, double *counts, double *tally, double *probability)
-{
-    const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3];
-    const size_t needed = (size_t)((functions + levels) * BLOCK + levels * functions * LANES + 8);
-    double *const space = calloc(needed, sizeof(double));
-    if (!space)
-        return 2;
-    double *const basis = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
-    double *const weight = basis + functions * BLOCK, *const held = weight + levels * BLOCK;
-    for (int64_t i = 0; i < BLOCK; i++)
-        basis[i] = 1.0;
-    tally[0] = 0.0;
-    tally[1] = -INFINITY;
-    for (int64_t at = start; at < stop; at += BLOCK) {
-        const int64_t count = stop - at < BLOCK ? stop - at : BLOCK;
-        if (!apart) {
-            PASS_basis(basis, column, size, pair, centre, at);
-            weigh(basis, functions, coefficient, levels, weight);
-        } else
-            for (int64_t k = 0; k < levels; k++) {
-                PASS_basis(basis, column, size, pair, centre + k * functions, at);
-                weigh(basis, functions, coefficient + k * functions, 1, weight + k * BLOCK);
-            }
-        if (codes)
-            look_up(pitch, code + at * codes, codes, table, levels, count, weight);
-        soften(weight, levels, count, tally);
-        if (probability)
-            for (int64_t i = 0; i < count; i++)
-                for (int64_t k = 0; k < levels; k++)
-                    probability[(at + i) * levels + k] = weight[k * BLOCK + i];
-        if (!apart)
-            add_up(basis, functions, weight, levels, held);
-        else
-            for (int64_t k = 0; k < levels; k++) {
-                PASS_basis(basis, column, size, pair, centre + k * functions, at);
-                add_up(basis, functions, weight + k * BLOCK, 1, held + k * functions * LANES);
-            }
-        if (codes)
-            count_codes(pitch, code + at * codes, codes, counts, levels, count, weight);
-    }
-    for (int64_t k = 0; k < levels * functions; k++) {
-        sums[k] = 0.0;
-        for (int64_t lane = 0; lane < LANES; lane++)
-            sums[k] += held[k * LANES + lane];
-    }
-    free(space);
-    return 0;
-}
-"""

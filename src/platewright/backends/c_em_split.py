@@ -235,24 +235,28 @@ def product(left: Terms, right: Terms) -> Terms:
     found = []
     for one in left:
         for two in right:
-            clashing = set(two.bound) & _indices(one)
-            taken = _indices(one) | _indices(two)
-            changes: dict[Expression, Expression] = {}
-            for index in clashing:
-                changes[index] = fresh(index, taken)
-                taken.add(changes[index])  # type: ignore[arg-type]
-            other = moved_term(two, changes) if changes else two
-            if set(one.bound) & _indices(other):
-                raise Unprintable("sums over one index meet in a product")
+            other = stepped_aside(two, _indices(one))
+            this = stepped_aside(one, _indices(other))
             found.append(
                 Term(
-                    multiply(one.coefficient, other.coefficient),
-                    tuple(sorted((*one.atoms, *other.atoms), key=str)),
-                    (*one.codes, *other.codes),
-                    (*one.bound, *other.bound),
+                    multiply(this.coefficient, other.coefficient),
+                    tuple(sorted((*this.atoms, *other.atoms), key=str)),
+                    (*this.codes, *other.codes),
+                    (*this.bound, *other.bound),
                 )
             )
     return collected(found)
+
+
+def stepped_aside(term: Term, taken: set[Index]) -> Term:
+    """A term whose bound indices have names of their own."""
+    used = taken | _indices(term)
+    changes: dict[Expression, Expression] = {}
+    for index in term.bound:
+        if index in taken:
+            new = changes[index] = fresh(index, used)
+            used.add(new)
+    return moved_term(term, changes) if changes else term
 
 
 def collected(terms: list[Term]) -> Terms:

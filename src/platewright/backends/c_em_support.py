@@ -82,8 +82,8 @@ INLINE void multiply(double *restrict basis, const int32_t *pair, int64_t first,
     }
 }
 
-INLINE void weigh_some(const int some, const double *basis, int64_t functions, const double *coefficient, int64_t levels,
-                       double *weight)
+INLINE void weigh_some(const int some, const double *basis, int64_t functions, const double *coefficient,
+                       int64_t levels, double *weight)
 {
     for (int64_t i = 0; i < BLOCK; i += WIDE * LANES) {
         lanes sum[5][WIDE];
@@ -215,6 +215,33 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, doubl
             weight[k * BLOCK + i] *= sum[i];
 }
 
+/* The sizes of the terms of log weights: rounding moves a weight by so many units. */
+static void weigh_sizes(const double *restrict basis, int64_t functions, const double *coefficient,
+                        double *restrict size)
+{
+    for (int64_t i = 0; i < BLOCK; i++)
+        size[i] = 0.0;
+    for (int64_t p = 0; p < functions; p++)
+        for (int64_t i = 0; i < BLOCK; i++)
+            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p * BLOCK + i]) : 0.0;
+}
+
+/* The largest size that matters: of a level that is not ruled out, and far beyond its log weight. */
+static double largest_size(const double *weight, const double *size, int64_t levels, int64_t count)
+{
+    double largest = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        double top = -INFINITY;
+        for (int64_t k = 0; k < levels; k++)
+            top = weight[k * BLOCK + i] > top ? weight[k * BLOCK + i] : top;
+        for (int64_t k = 0; k < levels; k++) {
+            const double w = weight[k * BLOCK + i], beyond = size[k * BLOCK + i] - 64.0 * fabs(w);
+            largest = w > top - 40.0 && beyond > largest ? beyond : largest;
+        }
+    }
+    return largest;
+}
+
 /* Sums of table rows at the codes of each row of data, levels side by side. */
 INLINE void look_up_wide(const int64_t pitch, const int32_t *code, int64_t columns, const double *table, int64_t levels,
                          int64_t count, double *weight)
@@ -231,8 +258,8 @@ INLINE void look_up_wide(const int64_t pitch, const int32_t *code, int64_t colum
     }
 }
 
-INLINE void count_wide(const int64_t pitch, const int32_t *code, int64_t columns, double *restrict table, int64_t levels,
-                       int64_t count, const double *restrict weight)
+INLINE void count_wide(const int64_t pitch, const int32_t *code, int64_t columns, double *restrict table,
+                       int64_t levels, int64_t count, const double *restrict weight)
 {
     double side[pitch];
     for (int64_t k = 0; k < pitch; k++)

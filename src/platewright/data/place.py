@@ -36,4 +36,4 @@ class Place:
         """The first offending cell, and how many there are in all (rows count from 0)."""
         if not self.shape:
             return f"column `{self.column.name}`"
-        return f"{self.name_cell(position)} (rows count from 0; {count} in all)"
+        return f"{self.name_cell(position)} (rows count from 0; {count} such in all)"

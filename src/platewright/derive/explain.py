@@ -71,8 +71,9 @@ def explain_gibbs(plan: GibbsPlan) -> str:
                 lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
             case ChainBlock():
                 lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
-    lines += ["", "why not a better schema:"]
-    lines += [f"    {refusal}" for refusal in plan.declined]
+    if plan.declined:
+        lines += ["", "why not a better schema:"]
+        lines += [f"    {refusal}" for refusal in plan.declined]
     return "\n".join(lines)
 
 
@@ -86,12 +87,18 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
         f"hidden:  {', '.join(item.name for item in plan.hidden)}",
         f"joint:   {joint_equation(graph)}",
         "",
-        "expectation: posterior of the hidden variables given data and parameters",
     ]
+    if isinstance(plan, MeanFieldPlan):
+        lines.append("hidden variables: their distribution from expected log factors of the parameters")
+        second = "parameters: their exact posterior, with expected statistics in place of known ones"
+    else:
+        lines.append("expectation: posterior of the hidden variables given data and parameters")
+        second = "maximisation: the closed-form mode, with expected statistics in place of known ones"
     lines += [f"    {_line(statement)}" for statement in plan.expect.body]
-    lines += ["", "maximisation: the closed-form mode, with expected statistics in place of known ones"]
+    lines += ["", second]
     lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
     lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
-    lines += ["", "why not a better schema:"]
-    lines += [f"    {refusal}" for refusal in plan.declined]
+    if plan.declined:
+        lines += ["", "why not a better schema:"]
+        lines += [f"    {refusal}" for refusal in plan.declined]
     return "\n".join(lines)

@@ -48,5 +48,5 @@ def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
     raise NotSolvable(
         f"no schema solves `{graph.title}` for the goal {goal}:\n    {reasons}",
         expected="a model whose unknowns can be eliminated one after another",
-        hint="give conjugate priors, make a scale shared, or make more of the variables known",
+        hint="give conjugate priors, make a scale shared, make more variables known, or try by='gibbs'",
     )

@@ -54,7 +54,7 @@ class Comparison:
         parts: dict[str, list[Array]] = {}
         for number, (fit, share) in enumerate(zip(self.fits, shares, strict=True)):
             if share:
-                found = fit.predict(new, count=int(share), seed=seed + 1 + number).draws
+                found = fit.predict(_for_model(fit, new), count=int(share), seed=seed + 1 + number).draws
                 for name, values in found.items():
                     parts.setdefault(name, []).append(values)
         return {name: Sampled(name, np.concatenate(values)) for name, values in parts.items()}
@@ -65,6 +65,15 @@ class Comparison:
         for title, evidence, share in zip(self.titles, self.log_evidence, self.probabilities, strict=True):
             lines.append(f"{title:<{width}}  {evidence:12.4f}  {share:11.6f}")
         return "\n".join(lines)
+
+
+def _for_model(fit: Fit, new: object) -> object:
+    """Of a dict the columns that a model knows: nested models do not have the same inputs."""
+    if not isinstance(new, Mapping) or fit.signature is None:
+        return new
+    known = {*fit.signature.columns, *fit.signature.plates}
+    kept = {name: values for name, values in new.items() if name in known}
+    return kept or len(np.atleast_1d(next(iter(new.values()), ())))
 
 
 def compare(fits: Sequence[Fit], prior: Sequence[float] | None = None) -> Comparison:

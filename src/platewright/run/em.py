@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
+from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
@@ -28,16 +28,6 @@ SHORT = 20
 STEEPEST = 23.0
 """How far the log density of a row may rise above the first iteration's, for each real number in it: a scale that fell
 by 1e-10 holds nothing but rounding."""
-
-
-class Unbounded(PlatewrightError):
-    """An objective without a maximum: a component has shrunk onto rows that leave it no spread."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the objective of EM has no upper bound: a component shrinks onto a single value, or has no rows",
-            hint="give the scales proper priors, share them between components, or use fewer components",
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +261,11 @@ class EstimatedFit:
         from platewright.run.report import report
 
         return report(self.plan, self)
+
+    def _repr_html_(self) -> str:
+        from platewright.run.summary import summary_html
+
+        return summary_html(self)
 
     def __repr__(self) -> str:
         return f"<EstimatedFit {self.plan.graph.title}: {self.how}>"

@@ -169,6 +169,21 @@ class Fit:
         environment = self.posterior.environment.with_values(point)
         return float(sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in factors))
 
+    def probabilities(self, name: str) -> Array:
+        """For a discrete unknown the posterior probability of each of its values, along the last axis."""
+        node = self.plan.graph.nodes.get(name)
+        if node is None or name not in self.posterior.unknown or not node.domain.is_finite:
+            raise PlatewrightError(
+                f"`{name}` is not a discrete unknown", expected="a variable with finitely many values"
+            )
+        found = self[name]
+        if isinstance(found, Sampled):
+            size = int(np.max(found.values)) + 1 if node.domain.levels is None else self.sizes[node.domain.levels]
+            return np.stack([(found.values == level).mean(axis=0) for level in range(size)], axis=-1)
+        if "p" in found.parameters:
+            return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)
+        return np.exp(found.parameters["log_probabilities"])
+
     @property
     def estimate(self) -> Mapping[str, Array]:
         """The point estimate of every unknown."""

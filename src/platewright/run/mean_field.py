@@ -211,6 +211,12 @@ class MeanFieldFit:
         """Not known exactly: `lower_bound` is what mean field gives."""
         raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")
 
+    def explain(self) -> str:
+        """The derivation in words."""
+        from platewright.derive.explain import explain_plan
+
+        return explain_plan(self.plan)
+
     def summary(self, most: int | None = 20) -> Any:
         """A table of estimates; `most=None` shows every row."""
         from platewright.run.summary import summary
@@ -222,6 +228,11 @@ class MeanFieldFit:
         from platewright.run.report import report
 
         return report(self.plan, self)
+
+    def _repr_html_(self) -> str:
+        from platewright.run.summary import summary_html
+
+        return summary_html(self)
 
     def __repr__(self) -> str:
         return f"<MeanFieldFit {self.plan.graph.title}: {self.how}>"

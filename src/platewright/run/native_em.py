@@ -22,7 +22,8 @@ from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.native import _keys, thread_count
-from platewright.run.native_em_pass import Doubtful, NativePass
+from platewright.run.native_em_pass import NativePass
+from platewright.run.native_em_sums import Doubtful, Sums
 from platewright.schemas.em import EMPlan
 
 
@@ -112,19 +113,26 @@ class NativeEM:
         found: dict[str, Any] = {}
         log_norm, steepest = 0.0, -np.inf
         for one, function in self.passes:
-            sums = one.run(function, values, one.pilot, False, self.threads)
-            try:
-                if sums.doubt:
-                    raise Doubtful(sums.doubt)
-                statistics = one.statistics(sums)
-            except Doubtful:
-                self.apart += 1
-                sums = one.run(function, values, one.own_centres(sums), True, self.threads)
-                statistics = one.statistics(sums)
+            sums, statistics = self.careful_pass(one, function, values)
             found |= statistics
             log_norm += sums.log_norm
             steepest = max(steepest, sums.steepest)
         return found, log_norm, steepest
+
+    def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
+        """About common centres; else about the peak of each level; else about the mean of its rows."""
+        try:
+            sums = one.run(function, values, one.pilot, False, self.threads)
+            return sums, one.statistics(sums)
+        except Doubtful:
+            self.apart += 1
+        centres = one.peaks(values)
+        sums = one.run(function, values, centres, True, self.threads)
+        try:
+            return sums, one.statistics(sums)
+        except Doubtful:
+            sums = one.run(function, values, one.means(sums, centres), True, self.threads)
+            return sums, one.statistics(sums)
 
     def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
         """The same by the emitted NumPy modules."""

@@ -1,7 +1,7 @@
 """Numbers for a fused pass of EM: where each function of a row and each code stands, for given data and sizes.
 
-    basis    0: one    1 ..: columns less their centre    then: products of two that stand before
-    entry    one for each value of each code of a row; small codes share a table: (a, b) has entry a * sizes + b
+basis    0: one    1 ..: columns less their centre    then: products of two that stand before
+entry    one for each value of each code of a row; small codes share a table: (a, b) has entry a * sizes + b
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Reference, free_indices
-from platewright.backends.c_em import BLOCK, FusedPass
+from platewright.backends.c_em import FusedPass
 from platewright.backends.c_em_split import Term, canonical
+from platewright.backends.c_em_text import BLOCK
 from platewright.backends.c_expression import Unprintable
 from platewright.family import Array
 

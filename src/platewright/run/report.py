@@ -139,7 +139,7 @@ def _iteration(plan: AnyPlan) -> _Made:
 def _posterior(fit: AnyFit) -> _Made:
     found = summary(fit)
     facts = [("how", fit.how)]
-    if isinstance(fit, Fit):
+    if isinstance(fit, Fit) and fit.plan.goal != "map":
         facts = [("log evidence", f"{fit.log_evidence:.8g}" + ("" if fit.plan.proper else " (up to a constant)"))]
         facts.append(("computed by", fit.backend))
     if fit.seconds:

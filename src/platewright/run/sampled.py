@@ -12,11 +12,13 @@ from platewright.family import Array
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Exact independent draws; moments carry the Monte Carlo error `mcse`."""
+    """Draws; moments carry the Monte Carlo error `mcse`."""
 
     name: str
     values: Array
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    chains: Array | None = None
+    """For draws of Markov chains: chain, draw, then the axes of the variable."""
 
     @property
     def mean(self) -> Array:
@@ -40,8 +42,12 @@ class Sampled:
 
     @property
     def mcse(self) -> Array:
-        """Monte Carlo standard error of the mean: the draws are independent."""
-        return self.sd / np.sqrt(len(self.values))
+        """Monte Carlo standard error of the mean; for Markov chains by their effective size (extra `arviz`)."""
+        if self.chains is None:
+            return self.sd / np.sqrt(len(self.values))
+        from platewright.run.diagnosing import array_stats
+
+        return np.asarray(array_stats().mcse(self.chains, chain_axis=0, draw_axis=1))
 
     def quantile(self, q: object) -> Array:
         """Quantiles of the draws."""

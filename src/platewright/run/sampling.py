@@ -11,6 +11,7 @@ import numpy as np
 
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, run_chain
 from platewright.run.sampled import Sampled
 from platewright.run.sanity import check_counts
@@ -42,7 +43,7 @@ class SampledFit:
         """The posterior of one unknown, as draws of all chains."""
         if name not in self.flat:
             raise UnknownName(name, self.flat, where="fit[...]")
-        return Sampled(name, self.flat[name], self.labels)
+        return Sampled(name, self.flat[name], self.labels, self.chains[name])
 
     @cached_property
     def flat(self) -> Mapping[str, Array]:
@@ -74,7 +75,7 @@ class SampledFit:
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
         """R-hat and effective sample size of every quantity (needs the extra `arviz`)."""
-        stats = _array_stats()
+        stats = array_stats()
         found: dict[str, dict[str, Array]] = {}
         for name, values in self.chains.items():
             if not np.issubdtype(values.dtype, np.floating):
@@ -91,6 +92,12 @@ class SampledFit:
 
         return explain_gibbs(self.plan)
 
+    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
+        """The draws as an ArviZ DataTree (needs the extra `arviz`)."""
+        from platewright.run.arviz import to_arviz
+
+        return to_arviz(self, count, seed)
+
     def summary(self, most: int | None = 20) -> Any:
         """A table of estimates; `most=None` shows every row."""
         from platewright.run.summary import summary
@@ -103,16 +110,13 @@ class SampledFit:
 
         return report(self.plan, self)
 
+    def _repr_html_(self) -> str:
+        from platewright.run.summary import summary_html
+
+        return summary_html(self)
+
     def __repr__(self) -> str:
         return f"<SampledFit {self.plan.graph.title}: {self.how}>"
-
-
-def _array_stats() -> Any:
-    try:
-        from arviz_stats.base import array_stats
-    except ImportError as error:
-        raise PlatewrightError("diagnostics need arviz-stats", hint="pip install platewright[arviz]") from error
-    return array_stats
 
 
 def run_gibbs(

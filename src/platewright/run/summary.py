@@ -80,6 +80,8 @@ def unknown_names(fit: AnyFit) -> list[str]:
 def _score(fit: AnyFit) -> str:
     """The evidence where it is known, else the objective at the estimate."""
     match fit:
+        case Fit() if fit.plan.goal == "map":
+            return f", log joint {fit.log_joint:.6g}"
         case Fit():
             return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
         case EstimatedFit():

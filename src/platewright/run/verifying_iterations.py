@@ -1,7 +1,7 @@
 """Laws of iterative plans on small simulated data.
 
-    Gibbs   log p(a, rest) - log p(b, rest) = log p(a | rest) - log p(b | rest)       for any two values of a block
-    EM      objective = log sum over hidden values of p(data, hidden, parameters); it never falls
+Gibbs   log p(a, rest) - log p(b, rest) = log p(a | rest) - log p(b | rest)       for any two values of a block
+EM      objective = log sum over hidden values of p(data, hidden, parameters); it never falls
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class EMPlan:
         """One line about the two steps."""
         hidden = ", ".join(h.name + (" by forward-backward" if h.chain else "") for h in self.hidden)
         found = ", ".join(name for c in self.complete.conditionals for name in c.variables)
-        return f"EM: expected statistics of {hidden}, then the exact mode of {found}"
+        return f"expected statistics of {hidden}, then the exact mode of {found}"
 
     @property
     def factors(self) -> tuple[Factor, ...]:

@@ -253,4 +253,6 @@ def _results(body: list[Assign | Pool | Triangularise]) -> tuple[str, ...]:
 def _summary(program: Program, conditionals: tuple[object, ...]) -> str:
     count = len(program.passes)
     word = "statistic" if count == 1 else "statistics"
-    return f"closed form: one pass over the data for {count} {word}, then {len(conditionals)} exact eliminations"
+    steps = len(conditionals)
+    then = f"then {steps} exact elimination{'' if steps == 1 else 's'}"
+    return f"closed form: one pass over the data for {count} {word}, {then}"

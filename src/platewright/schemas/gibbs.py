@@ -69,7 +69,8 @@ class GibbsPlan:
         for block in self.blocks:
             way = {"ExactBlock": "exact", "SliceBlock": "slice", "ChainBlock": "forward-backward"}[type(block).__name__]
             shown.append(f"{{{', '.join(block.variables)}}} {way}")
-        return f"Gibbs sampling over {len(self.blocks)} blocks: {'; '.join(shown)}"
+        count = len(self.blocks)
+        return f"{count} block{'' if count == 1 else 's'}: {'; '.join(shown)}"
 
     @property
     def programs(self) -> tuple[Program, ...]:

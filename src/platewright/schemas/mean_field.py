@@ -46,7 +46,7 @@ class MeanFieldPlan:
         """One line about the two distributions."""
         hidden = ", ".join(item.name for item in self.hidden)
         found = ", ".join(name for c in self.complete.conditionals for name in c.variables)
-        return f"mean field: q({hidden}) q({found}) in turn, the latter exact given soft statistics"
+        return f"q({hidden}) q({found}) in turn, the latter exact given soft statistics"
 
     @property
     def factors(self) -> tuple[Factor, ...]:

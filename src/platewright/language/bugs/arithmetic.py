@@ -16,7 +16,7 @@ from platewright.algebra.lazy import special
 from platewright.language.bugs.syntax import Element, Empty, Expression, FunctionCall, Index, Number, Operation, Range
 
 Array = np.ndarray
-MOST_CELLS = 1_000_000
+MOST_CELLS = 500_000
 """Cells of one array, and repetitions of one statement."""
 MOST_ROWS = 50_000
 """Cells that are computed one by one, where columns do not do."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,8 @@ class Piece:
     number: int
     relation: Relation
     grid: Grid
-    spots: tuple[Fixed | Span, ...]
+    spots: tuple[Any, ...]
+    """A `Fixed` or a `Span` for each dimension."""
     inner: tuple[Piece, ...] = ()
     """For a series: its beginning and its rule, each on its own grid."""
 

@@ -8,6 +8,7 @@ x ~ dnorm(m, t) C(l, u)      log p(x) + log [l <= x <= u]        (x unknown in t
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from platewright.algebra import build
 from platewright.algebra.expression import Constant, Expression
@@ -50,7 +51,7 @@ def absorbed(name: str, density: Density, frame: Frame, base: Distribution) -> D
     assert bounds is not None
     ends = _ends(bounds, frame)
     if name == "dflat":
-        given = {word: end for word, end in zip(("lower", "upper"), ends) if end is not None}
+        given: dict[str, Any] = {word: end for word, end in zip(("lower", "upper"), ends) if end is not None}
         return Flat(plates=base.plates, **given)
     mean = base.given.get("mean")
     at_zero = mean == Constant(0.0) and ends == (Constant(0.0), None)

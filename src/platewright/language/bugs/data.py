@@ -51,7 +51,7 @@ _CASTS = {"as.integer", "as.numeric", "as.double", "as.vector", "as.array"}
 _WORDS = {"c", "list", "structure", "rep", *_CASTS}
 
 
-def read_data(source: str | Path | Mapping[str, Any]) -> dict[str, Array]:
+def read_data(source: Any) -> dict[str, Array]:
     """Data from a path, a text, or a mapping of numbers and nested lists; None and NA become NaN."""
     if isinstance(source, Mapping):
         return {str(name): as_array(str(name), value) for name, value in source.items()}
@@ -214,7 +214,7 @@ class _Reader:
             return self._repeat(values, position)
         return np.concatenate([np.ravel(value) for value in values]) if values else np.zeros(0)
 
-    def _strings(self) -> None:
+    def _strings(self) -> Array:
         """Skip names of dimensions: nested calls of strings, which carry no numbers."""
         depth = 0
         while True:
@@ -222,7 +222,7 @@ class _Reader:
             if kind == "end":
                 raise self._stop("`)`")
             if depth == 0 and token in (",", ")"):
-                return
+                return np.zeros(0)
             depth += (token == "(") - (token == ")")
             self.at += 1
 

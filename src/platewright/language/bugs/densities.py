@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from platewright.algebra import build
 from platewright.algebra.expression import AtMost, Expression, Index
@@ -122,7 +123,7 @@ def distribution(
     form = FORMS[name]
     values = [translate(argument, frame) for argument in density.arguments]
     over = events[0] if events else _category_plate(frame, form, values, plates)
-    given: dict[str, object] = {}
+    given: dict[str, Any] = {}
     for position, (word, value) in enumerate(zip(form.words, values)):
         if len(value.axes) != form.rank(position):
             raise frame.complain(

@@ -184,14 +184,14 @@ class Draft:
 
     def add_deterministic(self, name: str, axes: tuple[Index, ...], definition: Expression) -> None:
         """A deterministic node with its axes as told; assignment would read them off, and lose unused ones."""
-        self.model._variables[name] = Variable(name, "deterministic", axes, REAL, definition=definition)
+        self.model.__dict__["_variables"][name] = Variable(name, "deterministic", axes, REAL, definition=definition)
 
     def add_random(self, name: str, drawn: Distribution) -> None:
         """A random node."""
-        self.model._variables[name] = named(name, drawn, self.model.plates)
+        self.model.__dict__["_variables"][name] = named(name, drawn, self.model.plates)
 
     def add_potential(self, name: str, value: Expression) -> None:
         """A log factor, repeated over the plates it depends on."""
         free = free_indices(value)
         axes = tuple(plate.index for plate in self.model.plates.values() if plate.index in free)
-        self.model._potentials[name] = Potential(name, axes, value)
+        self.model.__dict__["_potentials"][name] = Potential(name, axes, value)

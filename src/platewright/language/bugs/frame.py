@@ -26,7 +26,7 @@ from platewright.language.bugs.resolve import (
     piece_at,
     whole_variable,
 )
-from platewright.language.bugs.syntax import Element, Place, Range
+from platewright.language.bugs.syntax import Element, Empty, Place, Range
 from platewright.language.bugs.value import Span as Axis
 from platewright.language.bugs.value import Value
 from platewright.language.plate import Plate, membership
@@ -156,15 +156,18 @@ class Frame:
     def _ends_at_nothing(self, node: Element, spots: tuple[Spot, ...], dimension: int) -> bool:
         """Whether all cells that a moving slice leaves out are undefined, and so count as 0 already."""
         block, spot = self.draft.blocks.get(node.name), spots[dimension]
-        others = [s for d, s in enumerate(spots) if d != dimension]
-        if block is None or not isinstance(spot, Ragged) or not all(isinstance(s, Fixed) for s in others):
+        if block is None or not isinstance(spot, Ragged):
             return False
         depth, size = len(self.piece.grid.axes), block.shape[dimension]
         inside = np.arange(size)
-        at = [
-            inside if d == dimension else s.at.reshape((*(1,) * (depth - s.at.ndim), *s.at.shape, 1))
-            for d, s in enumerate(spots)
-        ]
+        at: list[Array] = []
+        for d, other in enumerate(spots):
+            if d == dimension:
+                at.append(inside)
+            elif isinstance(other, Fixed) and (other.at >= 0).all() and (other.at < block.shape[d]).all():
+                at.append(other.at.reshape((*[1] * (depth - other.at.ndim), *other.at.shape, 1)))
+            else:
+                return False
         owner = block.owner[tuple(np.broadcast_arrays(*at))]
         first, last = (end.reshape((*(1,) * (depth - end.ndim), *end.shape, 1)) for end in (spot.first, spot.last))
         left_out = (inside < first) | (inside > last)
@@ -188,7 +191,7 @@ class Frame:
             long = isinstance(part, Element) and part.indices is None
             if not isinstance(simple, Literal) or not (nested or long):
                 return simple
-        assert isinstance(spot, (Fixed, Moving)) and part is not None and not isinstance(part, Range)
+        assert isinstance(spot, (Fixed, Moving)) and part is not None and not isinstance(part, (Range, Empty))
         from platewright.language.bugs.expressions import translate  # names and expressions hold each other
 
         found = build.add(translate(part, self).body, -1.0)

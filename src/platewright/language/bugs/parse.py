@@ -18,7 +18,7 @@ from platewright.errors import BugsError, MissingExtra
 from platewright.language.bugs import syntax
 from platewright.language.bugs.complaint import complain
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 64_000
 MOST_BRACKETS = 60
 """Deepest nesting of brackets; the deepest model anyone has shown us uses 9."""
 MOST_LEVELS = 100

@@ -201,7 +201,7 @@ class Plating:
                 self.levels.setdefault(piece.name, []).append(found[0])
 
     def _whole(self, piece: Piece, dimension: int) -> bool:
-        return piece.spots[dimension] == Span(0, self.shapes[piece.name][dimension])
+        return bool(piece.spots[dimension] == Span(0, self.shapes[piece.name][dimension]))
 
     def _join_levels(self) -> None:
         """What a category indexes is the set of its levels."""

@@ -202,7 +202,7 @@ def _values(head: Head, scope: Scope, source: str) -> Array:
         raise complain(source, head.place, f"the loop {trouble} is too long", f"at most {MOST_CELLS:,}") from None
 
 
-def compute_on(expression: Expression, grid: Grid, scope: Scope) -> Any:
+def compute_on(expression: Any, grid: Grid, scope: Scope) -> Any:
     """A number for each cell of the grid, row by row where columns do not do; broadcastable over the grid."""
     try:
         found = compute(expression, scope.at(grid.loops))

@@ -48,9 +48,11 @@ def as_sequence(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: Sco
     rule = _inlined(rest.relation, circle)
     if rule is None or not _looks_one_back(rule, rest, step, blocks[rest.name], scope):
         return None
-    variable = rest.relation.target.indices[step]
+    variable: Any = (rest.relation.target.indices or ())[step]
     loops = tuple(
-        replace(head, domain=Range(Number(1.0), head.domain.last)) if head.variable == variable.name else head
+        replace(head, domain=Range(Number(1.0), head.domain.last))
+        if head.variable == variable.name and isinstance(head.domain, Range)
+        else head
         for head in rest.relation.loops
     )
     return Relation(rest.relation.statement, loops, rest.relation.fixed, (first.relation, rule, rest.relation), step)

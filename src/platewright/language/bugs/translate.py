@@ -80,7 +80,8 @@ def _merged(found: list[Relation], folded: Folded, text: Text) -> Relation | Non
         return None
     variables = {head.variable for relation in found for head in relation.loops}
     inside = {e.name for argument in found[0].expressions() for e in elements(argument)}
-    if any(relation.statement.density != first.density for relation in found) or inside & variables:
+    densities = [relation.statement.density for relation in found if isinstance(relation.statement, Draw)]
+    if any(density != first.density for density in densities) or inside & variables:
         return None
     if first.target.indices is None or found[0].name in inside:
         return None

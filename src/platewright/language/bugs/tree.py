@@ -94,7 +94,7 @@ class TreeBuilder(Transformer[Token, Text]):
             return Number(-inner.value, _place(sign))
         return Operation("neg", (inner,), _place(sign))
 
-    def positive(self, _sign: Token, value: Any) -> Expression:
+    def positive(self, _sign: Token, value: Any) -> Any:
         return _plain(value)
 
     def negation(self, sign: Token, value: Any) -> Operation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def _write_assignment(draft: Draft, frame: Frame, statement: Assignment) -> None
     draft.add_deterministic(label, (*plates, *indices), finish(body))
 
 
-def _spans(piece: Piece) -> list[object]:
+def _spans(piece: Piece) -> list[Any]:
     return [piece.spots[dimension] for dimension in piece.events]
 
 

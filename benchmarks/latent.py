@@ -1,0 +1,279 @@
+"""What an iteration of EM costs beside its peers: each line prints what was measured, the target, pass or miss.
+
+    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes first] [--repeats 5]
+
+One thread, float64, the same number of iterations, and for Gaussian mixtures the same start. Time per iteration is the
+slope between two numbers of iterations, so nobody's set-up is charged to its iterations; the runs take turns and the
+best of several counts. The ratio is that of processor time of the thread, which other users of the machine disturb
+least; times by the clock are in the note. An iteration of ours is the whole of it: coefficients, the pass over the
+rows in C, and the maximisation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"  # before NumPy is loaded
+
+import numpy as np  # noqa: E402
+from side_by_side import Line, fresh  # noqa: E402
+
+import platewright as pw  # noqa: E402
+from platewright.graph.graph import read_graph  # noqa: E402
+from platewright.run.execute import finish  # noqa: E402
+from platewright.run.native_em import NativeEM  # noqa: E402
+from platewright.run.posterior import Posterior  # noqa: E402
+from platewright.schemas.em import EMPlan, plan_em  # noqa: E402
+
+LEVELS = 10
+Values = Mapping[str, np.ndarray]
+Run = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What was asked for on the command line."""
+
+    quick: bool
+    repeats: int
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Seconds of an iteration: of the processor, and by the clock."""
+
+    processor: float
+    clock: float
+
+
+def slopes(repeats: int, few: int, many: int, *runs: Run) -> list[Slope]:
+    """The time of one iteration of each run; the runs take turns."""
+    best: dict[tuple[int, int], list[float]] = {}
+    for _ in range(repeats):
+        for number, run in enumerate(runs):
+            for count in (few, many):
+                clock, processor = time.perf_counter(), time.thread_time()
+                run(count)
+                took = [time.thread_time() - processor, time.perf_counter() - clock]
+                best[number, count] = [min(pair) for pair in zip(best.get((number, count), took), took)]
+    found = []
+    for number in range(len(runs)):
+        parts = [(b - a) / (many - few) for a, b in zip(best[number, few], best[number, many])]
+        found.append(Slope(*parts))
+    return found
+
+
+# -- models ----------------------------------------------------------------------------------------------------------
+
+
+def classes() -> tuple[pw.Model, pw.Plate, pw.Plate]:
+    m = pw.Model("mixture")
+    n, k = m.plate("n"), m.plate("k", LEVELS)
+    m.p = pw.Dirichlet(1, over=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    return m, n, k
+
+
+def full_model(columns: int) -> pw.Model:
+    """Full covariances; a weak conjugate prior stands where scikit-learn adds 1e-6 to the diagonal."""
+    m, n, k = classes()
+    d = m.plate("d", columns)
+    m.S = pw.Wishart(columns + 2, scale=pw.identity(d), over=d, plates=k)
+    m.mu = pw.MultivariateNormal(0, precision=1e-6 * m.S, over=d, plates=k)
+    m.y = pw.MultivariateNormal(m.mu[m.z], precision=m.S[m.z], over=d, plates=n)
+    return m
+
+
+def diagonal_model(columns: int) -> pw.Model:
+    """Diagonal covariances, maximum likelihood."""
+    m, n, k = classes()
+    j = m.plate("j", columns)
+    m.mu = pw.Flat(plates=(k, j))
+    m.tau = pw.Flat(lower=0, plates=(k, j))
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau[m.z], plates=(n, j))
+    return m
+
+
+def class_model(columns: int, values: int) -> pw.Model:
+    """Latent classes, maximum likelihood."""
+    m, n, k = classes()
+    j, v = m.plate("j", columns), m.plate("v", values)
+    m.theta = pw.Dirichlet(1, over=v, plates=(k, j))
+    m.x = pw.Categorical(m.theta[m.z], plates=(n, j))
+    return m
+
+
+def planned(model: pw.Model, known: str) -> EMPlan:
+    plan = plan_em(read_graph(model, (known,)), "map")
+    assert isinstance(plan, EMPlan), plan
+    return plan
+
+
+class Ours:
+    """EM by the C backend from given parameters."""
+
+    def __init__(self, model: pw.Model, columns: Values, sizes: Mapping[str, int], start: Values) -> None:
+        (known,) = columns
+        self.plan, self.columns, self.sizes, self.start = planned(model, known), columns, sizes, start
+        self.em = NativeEM(self.plan, columns, sizes, threads=1)
+        assert self.em.native, self.em.left
+
+    def __call__(self, iterations: int) -> Values:
+        """Parameters after so many iterations."""
+        values = self.start
+        for _ in range(iterations):
+            step = self.em.step(values)
+            found = finish(self.plan.maximise, self.em.module, step.statistics, self.columns, self.sizes)
+            values = Posterior(self.plan.complete, found, self.columns, self.sizes).modes
+        return values
+
+    @property
+    def note(self) -> str:
+        """Whether all steps were C's, in one pass each."""
+        return f", {self.em.apart} second passes, {sum(self.em.by_numpy.values())} by NumPy"
+
+
+# -- lines -----------------------------------------------------------------------------------------------------------
+
+
+def compared(what: str, target: float, setting: Setting, ours: Ours, peer: Run, name: str, note: str = "") -> Line:
+    own, other = slopes(setting.repeats, 2, 5, ours, peer)
+    clock = f"by the clock {1e3 * own.clock:.1f} and {1e3 * other.clock:.0f}: {other.clock / own.clock:.1f}x"
+    text = f"ours {1e3 * own.processor:.1f} ms, {name} {1e3 * other.processor:.0f} ms an iteration ({clock}){note}"
+    return Line(what, other.processor / own.processor, target, "x", at_least=True, note=text + ours.note)
+
+
+def gaussian(kind: str, target: float, setting: Setting) -> list[Line]:
+    """A Gaussian mixture beside scikit-learn, from the same start."""
+    from sklearn.mixture import GaussianMixture
+
+    rows, columns = (100_000 if setting.quick else 1_000_000), 8
+    generator = np.random.default_rng(0)
+    centres = generator.normal(0, 3, (LEVELS, columns))
+    y = centres[generator.integers(0, LEVELS, rows)] + generator.standard_normal((rows, columns))
+    mean, weights = centres + 0.3, np.full(LEVELS, 1 / LEVELS)
+    unit = np.tile(np.eye(columns), (LEVELS, 1, 1)) if kind == "full" else np.ones((LEVELS, columns))
+    model = full_model(columns) if kind == "full" else diagonal_model(columns)
+    start = {"p": weights, "mu": mean, ("S" if kind == "full" else "tau"): unit}
+    inner = "d" if kind == "full" else "j"
+    ours = Ours(model, {"y": y}, {"n": rows, "k": LEVELS, inner: columns}, start)
+
+    def peer(iterations: int) -> np.ndarray:
+        given = {"weights_init": weights, "means_init": mean, "precisions_init": unit}
+        shape = "full" if kind == "full" else "diag"
+        method = {"covariance_type": shape, "init_params": "random_from_data", "random_state": 0}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns that so few iterations do not converge
+            return GaussianMixture(LEVELS, max_iter=iterations, tol=0, **method, **given).fit(y).means_
+
+    apart = np.max(np.abs(ours(3)["mu"] - peer(3)))
+    what = f"Gaussian mixture, {kind}, N={rows:.0e}, D={columns}, K={LEVELS}"
+    return [compared(what, target, setting, ours, peer, "scikit-learn", f", means within {apart:.0e}")]
+
+
+def latent_classes(setting: Setting) -> list[Line]:
+    """Latent classes beside stepmix where it is installed, else beside vectorised NumPy."""
+    rows, columns, count = (50_000 if setting.quick else 200_000), 20, 5
+    generator = np.random.default_rng(0)
+    truth = generator.dirichlet(np.ones(count), (LEVELS, columns))
+    z = generator.integers(0, LEVELS, rows)
+    x = (generator.random((rows, columns, 1)) > np.cumsum(truth[z], axis=-1)).sum(axis=-1).clip(0, count - 1)
+    start = {"p": np.full(LEVELS, 1 / LEVELS), "theta": generator.dirichlet(np.full(count, 5.0), (LEVELS, columns))}
+    sizes = {"n": rows, "k": LEVELS, "j": columns, "v": count}
+    ours = Ours(class_model(columns, count), {"x": x}, sizes, start)
+    try:
+        from stepmix.stepmix import StepMix
+    except ImportError:
+        peer, name = partial(numpy_classes, x, start["p"], start["theta"]), "vectorised NumPy (no stepmix here)"
+    else:
+        name = "stepmix"
+
+        def peer(iterations: int) -> object:
+            how = {"max_iter": iterations, "abs_tol": 0, "rel_tol": 0, "random_state": 0, "progress_bar": 0}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return StepMix(LEVELS, measurement="categorical", **how).fit(x)
+
+    what = f"latent classes, N={rows:.0e}, {columns} variables of {count}, K={LEVELS}"
+    return [compared(what, 15, setting, ours, peer, name)]
+
+
+def numpy_classes(x: np.ndarray, p: np.ndarray, theta: np.ndarray, iterations: int) -> np.ndarray:
+    """Latent classes as one writes them in NumPy: one-hot columns and two products of matrices."""
+    hot = (x[:, :, None] == np.arange(theta.shape[-1])).astype(float).reshape(len(x), -1)
+    for _ in range(iterations):
+        weight = hot @ np.log(theta.reshape(len(p), -1)).T + np.log(p)
+        weight -= weight.max(axis=1, keepdims=True)
+        np.exp(weight, out=weight)
+        weight /= weight.sum(axis=1, keepdims=True)
+        p = weight.mean(axis=0)
+        counts = (weight.T @ hot).reshape(theta.shape)
+        theta = counts / counts.sum(axis=-1, keepdims=True)
+    return theta
+
+
+FIRST = """
+import os, time
+os.environ.update(PLATEWRIGHT_CACHE={cache!r}, PATH={path!r})
+begin = time.perf_counter()
+import sys
+sys.path.insert(0, {here!r})
+import numpy as np
+from latent import Ours, full_model
+y = np.random.default_rng(0).normal(size=(1000, 8))
+start = {{"p": np.full(10, 0.1), "mu": y[:10], "S": np.tile(np.eye(8), (10, 1, 1))}}
+Ours(full_model(8), {{"y": y}}, {{"n": 1000, "k": 10, "d": 8}}, start)(1)
+print(time.perf_counter() - begin)
+"""
+
+
+def first_result(setting: Setting) -> list[Line]:
+    """Import, derive, compile, one iteration, in a fresh interpreter."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    cold = []
+    for _ in range(setting.repeats):
+        with tempfile.TemporaryDirectory() as folder:
+            code = FIRST.format(cache=folder, here=here, path=os.environ.get("PATH", ""))
+            cold += fresh(code, 1)
+            warm = fresh(code, setting.repeats)
+    return [
+        Line("first iteration of a full mixture, nothing compiled", min(cold), 2.0, "s"),
+        Line("    the same, compiled before", min(warm), 0.5, "s"),
+    ]
+
+
+LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
+    "full": partial(gaussian, "full", 30),
+    "diagonal": partial(gaussian, "diagonal", 20),
+    "classes": latent_classes,
+    "first": first_result,
+}
+
+
+def main() -> int:
+    """Print every line; the exit code counts the misses."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--only", nargs="+", choices=LINES, default=list(LINES))
+    parser.add_argument("--repeats", type=int, default=5)
+    asked = parser.parse_args()
+    print(f"command: {' '.join([os.path.basename(sys.executable), *sys.argv])}")
+    misses = 0
+    for name in asked.only:
+        for line in LINES[name](Setting(asked.quick, asked.repeats)):
+            print(line, flush=True)
+            misses += not line.passes
+    return misses
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

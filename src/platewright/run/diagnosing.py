@@ -1,0 +1,16 @@
+"""The diagnostics of Markov chains, from arviz-stats where it is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from platewright.errors import MissingExtra
+
+
+def array_stats() -> Any:
+    """Functions of plain arrays: R-hat, effective size, Monte Carlo error."""
+    try:
+        from arviz_stats.base import array_stats as found
+    except ImportError as error:
+        raise MissingExtra("diagnostics need arviz-stats", hint="pip install platewright[arviz]") from error
+    return found
