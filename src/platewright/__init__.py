@@ -53,7 +53,7 @@ from platewright.language.functions import (
     where,
 )
 from platewright.language.networks.uai import read_uai_evidence
-from platewright.pipeline import Model, read_bif, read_uai
+from platewright.pipeline import Model, read_bif, read_bugs, read_uai
 from platewright.run.comparing import compare
 from platewright.run.saving import load
 
@@ -108,6 +108,7 @@ __all__ = [
     "minimum",
     "probit",
     "read_bif",
+    "read_bugs",
     "read_uai",
     "read_uai_evidence",
     "sin",

@@ -57,6 +57,12 @@ class Model(language.Model):
     def __init__(self, name: str = "model") -> None:
         super().__init__(name)
         self._set("_plans", {})
+        self._set("_read_from", None)
+
+    @property
+    def read_from(self) -> Any:
+        """For a model read from BUGS text: its report, and the way from BUGS data to ours."""
+        return self._read_from
 
     def derive(self, known: Iterable[str] = (), goal: Goal = "posterior", by: str = "auto") -> DerivedPlan:
         """The algorithm for this model with the given variables known, without any data."""
@@ -161,6 +167,18 @@ def _passed(
         total = {**sizes, row: total.get(row, 0) + sizes[row]}
         labels = batch.labels
     return found or {}, total, labels
+
+
+def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
+    """The model in a BUGS or JAGS file or text; `model.read_from` tells what became plates and maps its data.
+
+    `data` (a dict or the path of a data file) gives the constants and index vectors that loops may need.
+    """
+    from platewright.language.bugs.reader import read_bugs as read  # lark loads only for those who read BUGS
+
+    model = Model("bugs" if "{" in str(path_or_text) else Path(path_or_text).stem)
+    model._set("_read_from", read(path_or_text, data, model))
+    return model
 
 
 def read_bif(source: str | Path) -> Model:

@@ -94,7 +94,7 @@ def test_emitted_source_runs_alone(model: str, data: str, tmp_path: Path) -> Non
     target = tmp_path / "learned_coin.py"
     assert main(["emit", model, "--known", "heads", "--backend", "numpy", "-o", str(target)]) == 0
     done = subprocess.run([sys.executable, str(target), data], capture_output=True, text=True, check=True)
-    assert "theta_a" in done.stdout
+    assert "theta.a" in done.stdout
 
 
 def test_report_writes_a_page_or_an_article(model: str, data: str, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def scaled_model(title: str) -> pw.Model:
 
 def residual_sd(fit: Any) -> float:
     """The classical residual standard deviation, from the posterior of the precision."""
-    return math.sqrt(float(fit.values["tau_rate"]) / float(fit.values["tau_shape"]))
+    return math.sqrt(float(fit.values["tau.rate"]) / float(fit.values["tau.shape"]))
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
@@ -86,7 +86,7 @@ def regression(x: np.ndarray, y: np.ndarray, intercept: bool = True, scale: bool
     estimate = np.concatenate([np.atleast_1d(fit[name].mean) for name in names])
     free = len(y) - len(estimate)
     if not scale:
-        residual = math.sqrt(float(fit.values["block1_residual"]) / free)
+        residual = math.sqrt(float(fit.values["block1.residual"]) / free)
         return {"estimate": estimate, "error": np.zeros_like(estimate), "residual_sd": residual}
     spread = np.concatenate([np.atleast_1d(fit[name].sd) for name in names]) * math.sqrt((free - 2) / free)
     return {"estimate": estimate, "error": spread, "residual_sd": residual_sd(fit)}

@@ -67,7 +67,7 @@ def test_a_wrong_parameter_is_found_out() -> None:
     fit, _ = fit_and_laws()
     body = tuple(
         replace(step, expression=step.expression + 0.5)
-        if isinstance(step, Assign) and step.name == "tau_shape"
+        if isinstance(step, Assign) and step.name == "tau.shape"
         else step
         for step in fit.plan.program.body
     )

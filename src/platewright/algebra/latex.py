@@ -74,8 +74,8 @@ def escaped(text: str) -> str:
 
 
 def symbol(name: str, at: tuple[str, ...] = ()) -> str:
-    r"""A name with its places below: `tau_shape` at `k` is `\tau_{\mathrm{shape},k}`."""
-    stem, _, tail = name.partition("_")
+    r"""A name with its places below: `tau.shape` at `k` is `\tau_{\mathrm{shape},k}`."""
+    stem, _, tail = name.partition("." if "." in name else "_")
     letters = stem.rstrip("0123456789")
     digits = stem[len(letters) :]
     if letters not in GREEK and len(letters) != 1:

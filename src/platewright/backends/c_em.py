@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from platewright.algebra.build import multiply, substitute
+from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     ONE,
     Constant,
-    Expression,
     Index,
     Multiply,
     Reference,
@@ -23,12 +22,14 @@ from platewright.algebra.expression import (
     mentions,
     names,
 )
+from platewright.algebra.node import Expression
+from platewright.algebra.substitution import substitute
 from platewright.backends.c_em_split import Splitter, Term, Terms, canonical, product
 from platewright.backends.c_em_text import file_text, function_text
 from platewright.backends.c_expression import Unprintable
 from platewright.backends.naming import Names
 from platewright.program.program import expressions_of
-from platewright.program.statements import Pool, Statistic
+from platewright.program.statements import Assign, Pool, Statistic
 from platewright.schemas.em import EMPlan, Hidden
 
 
@@ -154,7 +155,9 @@ class _Writer:
         sums: list[SoftSum] = []
         pools: list[SoftPool] = []
         weights: Terms = ()
-        whole = next(s for s in self.plan.expect.body if s.name == f"{self.item.name}.log_weight")
+        whole = next(
+            s for s in self.plan.expect.body if isinstance(s, Assign) and s.name == f"{self.item.name}.log_weight"
+        )
         try:
             weights = checked(self.splitter.split(whole.expression))
         except Unprintable as refusal:

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from platewright.algebra.build import add, call, multiply, quadratic, substitute, total, where
+from platewright.algebra.build import add, call, multiply, quadratic, total, where
 from platewright.algebra.expression import (
     ONE,
     ZERO,
     Add,
     Call,
     Constant,
-    Expression,
     Index,
     Indicator,
     Multiply,
@@ -37,6 +36,8 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.node import Expression
+from platewright.algebra.substitution import substitute
 from platewright.backends.c_expression import Unprintable
 
 MOST_TERMS = 200

@@ -28,6 +28,8 @@ SUPPORT = """
 #define LANES 2
 #define WIDE 2
 #endif
+/* From one function, or level, to the next: not a power of two, or all would fall on the same few cache lines. */
+#define STRIDE (BLOCK + 8)
 typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 #define AT(pointer) (*(lanes *)(pointer))
 #define INLINE static inline __attribute__((always_inline))
@@ -66,17 +68,19 @@ INLINE void fill(double *restrict basis, const double *restrict tiles, int64_t w
                  int64_t at)
 {
     tiles += at * width;
-    for (int64_t d = 0; d < width; d++)
-        for (int64_t i = 0; i < BLOCK; i += LANES)
-            AT(basis + d * BLOCK + i) = AT(tiles + d * BLOCK + i) - centre[d];
+    for (int64_t d = 0; d < width; d++, tiles += BLOCK)
+        for (int64_t i = 0; i < BLOCK; i += LANES) {
+            __builtin_prefetch(tiles + width * BLOCK + i); /* the next block comes while this one is worked on */
+            AT(basis + d * STRIDE + i) = AT(tiles + i) - centre[d];
+        }
 }
 
 /* Products of functions that are already there. */
 INLINE void multiply(double *restrict basis, const int32_t *pair, int64_t first, int64_t last)
 {
     for (int64_t p = first; p < last; p++) {
-        const double *const left = basis + pair[2 * p] * BLOCK, *const right = basis + pair[2 * p + 1] * BLOCK;
-        double *const target = basis + p * BLOCK;
+        const double *const left = basis + pair[2 * p] * STRIDE, *const right = basis + pair[2 * p + 1] * STRIDE;
+        double *const target = basis + p * STRIDE;
         for (int64_t i = 0; i < BLOCK; i += LANES)
             AT(target + i) = AT(left + i) * AT(right + i);
     }
@@ -96,7 +100,7 @@ INLINE void weigh_some(const int some, const double *basis, int64_t functions, c
             lanes row[WIDE];
 #pragma GCC unroll 8
             for (int v = 0; v < WIDE; v++)
-                row[v] = AT(basis + p * BLOCK + i + v * LANES);
+                row[v] = AT(basis + p * STRIDE + i + v * LANES);
 #pragma GCC unroll 8
             for (int k = 0; k < some; k++)
 #pragma GCC unroll 8
@@ -107,7 +111,7 @@ INLINE void weigh_some(const int some, const double *basis, int64_t functions, c
         for (int k = 0; k < some; k++)
 #pragma GCC unroll 8
             for (int v = 0; v < WIDE; v++)
-                AT(weight + k * BLOCK + i + v * LANES) = sum[k][v];
+                AT(weight + k * STRIDE + i + v * LANES) = sum[k][v];
     }
 }
 
@@ -124,12 +128,12 @@ INLINE void add_some(const int some, const int wide, const double *basis, const 
         lanes row[5];
 #pragma GCC unroll 8
         for (int p = 0; p < wide; p++)
-            row[p] = AT(basis + p * BLOCK + i);
+            row[p] = AT(basis + p * STRIDE + i);
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++)
 #pragma GCC unroll 8
             for (int p = 0; p < wide; p++)
-                sum[k][p] += AT(weight + k * BLOCK + i) * row[p];
+                sum[k][p] += AT(weight + k * STRIDE + i) * row[p];
     }
 #pragma GCC unroll 8
     for (int k = 0; k < some; k++)
@@ -141,30 +145,41 @@ INLINE void add_some(const int some, const int wide, const double *basis, const 
 #define EACH_TILE(DO) switch (some) { case 5: DO(5); break; case 4: DO(4); break; case 3: DO(3); break; \\
                                       case 2: DO(2); break; default: DO(1); }
 
+/* Parts as equal as can be, none above five. */
+INLINE int64_t part(int64_t whole, int64_t from)
+{
+    const int64_t left = whole - from, parts = (left + 4) / 5;
+    return (left + parts - 1) / parts;
+}
+
 static void weigh(const double *basis, int64_t functions, const double *coefficient, int64_t levels, double *weight)
 {
-    const int64_t parts = (levels + 4) / 5, tile = (levels + parts - 1) / parts;
-    for (int64_t k = 0; k < levels; k += tile) {
-        const int some = (int)(levels - k < tile ? levels - k : tile);
-#define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * BLOCK)
+    for (int64_t k = 0, some; k < levels; k += some) {
+        some = part(levels, k);
+#define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * STRIDE)
         EACH_TILE(WEIGH)
     }
 }
 
+/* There are at least three functions: the caller fills up with zeros. */
 static void add_up(const double *basis, int64_t functions, const double *weight, int64_t levels, double *sums)
 {
-    const int64_t parts = (levels + 4) / 5, tile = (levels + parts - 1) / parts;
-    for (int64_t k = 0; k < levels; k += tile) {
-        const int some = (int)(levels - k < tile ? levels - k : tile);
-        const double *const chosen = weight + k * BLOCK;
+    for (int64_t k = 0, some; k < levels; k += some) {
+        some = part(levels, k);
+        const double *const chosen = weight + k * STRIDE;
         double *const target = sums + k * functions * LANES;
-        int64_t p = 0;
-#define ADD_FIVE(n) add_some(n, 5, basis + p * BLOCK, chosen, target + p * LANES, functions)
-#define ADD_ONE(n) add_some(n, 1, basis + p * BLOCK, chosen, target + p * LANES, functions)
-        for (; p + 5 <= functions; p += 5)
-            EACH_TILE(ADD_FIVE)
-        for (; p < functions; p++)
-            EACH_TILE(ADD_ONE)
+        for (int64_t p = 0, wide; p < functions; p += wide) {
+            wide = part(functions, p);
+#define ADD_FIVE(n) add_some(n, 5, basis + p * STRIDE, chosen, target + p * LANES, functions)
+#define ADD_FOUR(n) add_some(n, 4, basis + p * STRIDE, chosen, target + p * LANES, functions)
+#define ADD_THREE(n) add_some(n, 3, basis + p * STRIDE, chosen, target + p * LANES, functions)
+            if (wide == 5)
+                EACH_TILE(ADD_FIVE)
+            else if (wide == 4)
+                EACH_TILE(ADD_FOUR)
+            else
+                EACH_TILE(ADD_THREE)
+        }
     }
 }
 
@@ -177,15 +192,15 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, doubl
         top[i] = weight[i];
     for (int64_t k = 1; k < levels; k++)
         for (int64_t i = 0; i < BLOCK; i++)
-            top[i] = weight[k * BLOCK + i] > top[i] ? weight[k * BLOCK + i] : top[i];
+            top[i] = weight[k * STRIDE + i] > top[i] ? weight[k * STRIDE + i] : top[i];
     for (int64_t i = 0; i < BLOCK; i++)
         sum[i] = 0.0;
     for (int64_t k = 0; k < levels; k++)
         for (int64_t i = 0; i < BLOCK; i++) {
-            const double x = weight[k * BLOCK + i] - top[i];
+            const double x = weight[k * STRIDE + i] - top[i];
             const double e = small_exp(x < -700.0 ? -700.0 : x);
-            weight[k * BLOCK + i] = x < -700.0 ? 0.0 : e;
-            sum[i] += weight[k * BLOCK + i];
+            weight[k * STRIDE + i] = x < -700.0 ? 0.0 : e;
+            sum[i] += weight[k * STRIDE + i];
         }
     for (int64_t i = count; i < BLOCK; i++) {
         sum[i] = 1.0;
@@ -212,7 +227,7 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, doubl
         sum[i] = i < count ? 1.0 / sum[i] : 0.0;
     for (int64_t k = 0; k < levels; k++)
         for (int64_t i = 0; i < BLOCK; i++)
-            weight[k * BLOCK + i] *= sum[i];
+            weight[k * STRIDE + i] *= sum[i];
 }
 
 /* The sizes of the terms of log weights: rounding moves a weight by so many units. */
@@ -223,7 +238,7 @@ static void weigh_sizes(const double *restrict basis, int64_t functions, const d
         size[i] = 0.0;
     for (int64_t p = 0; p < functions; p++)
         for (int64_t i = 0; i < BLOCK; i++)
-            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p * BLOCK + i]) : 0.0;
+            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p * STRIDE + i]) : 0.0;
 }
 
 /* The largest size that matters: of a level that is not ruled out, and far beyond its log weight. */
@@ -233,9 +248,9 @@ static double largest_size(const double *weight, const double *size, int64_t lev
     for (int64_t i = 0; i < count; i++) {
         double top = -INFINITY;
         for (int64_t k = 0; k < levels; k++)
-            top = weight[k * BLOCK + i] > top ? weight[k * BLOCK + i] : top;
+            top = weight[k * STRIDE + i] > top ? weight[k * STRIDE + i] : top;
         for (int64_t k = 0; k < levels; k++) {
-            const double w = weight[k * BLOCK + i], beyond = size[k * BLOCK + i] - 64.0 * fabs(w);
+            const double w = weight[k * STRIDE + i], beyond = size[k * STRIDE + i] - 64.0 * fabs(w);
             largest = w > top - 40.0 && beyond > largest ? beyond : largest;
         }
     }
@@ -254,7 +269,7 @@ INLINE void look_up_wide(const int64_t pitch, const int32_t *code, int64_t colum
             for (int64_t k = 0; k < pitch; k++)
                 sum[k] += table[code[c] * pitch + k];
         for (int64_t k = 0; k < levels; k++)
-            weight[k * BLOCK + i] += sum[k];
+            weight[k * STRIDE + i] += sum[k];
     }
 }
 
@@ -266,7 +281,7 @@ INLINE void count_wide(const int64_t pitch, const int32_t *code, int64_t columns
         side[k] = 0.0;
     for (int64_t i = 0; i < count; i++, code += columns) {
         for (int64_t k = 0; k < levels; k++)
-            side[k] = weight[k * BLOCK + i];
+            side[k] = weight[k * STRIDE + i];
         for (int64_t c = 0; c < columns; c++)
             for (int64_t k = 0; k < pitch; k++)
                 table[code[c] * pitch + k] += side[k];

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from platewright.algebra.expression import Expression
+from platewright.algebra.node import Expression
 from platewright.backends.c_em_support import SUPPORT
 from platewright.backends.c_support import c_comment
 from platewright.program.program import statement_text
@@ -36,7 +36,7 @@ def header(plan: EMPlan) -> str:
     return "\n".join([*lines, *included, "", "/* Rows worked on at once. */", f"#define BLOCK {BLOCK}"])
 
 
-def function_text(name: str, hidden: str, atoms: tuple[Expression, ...], codes: Iterable[Expression]) -> str:
+def function_text(name: str, hidden: str, atoms: tuple[...], codes: Iterable[Expression]) -> str:
     """The function of one hidden variable, which needs these functions of a row and these codes."""
     lines = [f"/* Expected statistics of {c_comment(hidden)}, rows `start` up to `stop`."]
     lines += [f" * column[{k}]: {c_comment(str(atom))}" for k, atom in enumerate(atoms)]
@@ -44,7 +44,7 @@ def function_text(name: str, hidden: str, atoms: tuple[Expression, ...], codes: 
     fills = []
     for k, atom in enumerate(atoms):
         fills += [f"    /* {c_comment(str(atom))} */"]
-        fills += [f"    fill(basis + place * BLOCK, column[{k}], size[{4 + k}], centre + place, at);"]
+        fills += [f"    fill(basis + place * STRIDE, column[{k}], size[{4 + k}], centre + place, at);"]
         fills += [f"    place += size[{4 + k}];"]
     filled = [
         "/* Functions of the rows of a block: 1, what depends on data alone, and products. */",
@@ -72,13 +72,13 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
     double *sums, double *counts, double *tally, double *probability)
 {
     const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3];
-    const size_t needed = (size_t)((functions + 2 * levels) * BLOCK + levels * functions * LANES + 8);
+    const size_t needed = (size_t)((functions + 2 * levels) * STRIDE + levels * functions * LANES + 8);
     double *const space = calloc(needed, sizeof(double));
     if (!space)
         return 2;
     double *const basis = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
-    double *const weight = basis + functions * BLOCK, *const extent = weight + levels * BLOCK;
-    double *const held = extent + levels * BLOCK;
+    double *const weight = basis + functions * STRIDE, *const extent = weight + levels * STRIDE;
+    double *const held = extent + levels * STRIDE;
     for (int64_t i = 0; i < BLOCK; i++)
         basis[i] = 1.0;
     tally[0] = 0.0;
@@ -92,8 +92,8 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
         } else
             for (int64_t k = 0; k < levels; k++) {
                 PASS_basis(basis, column, size, pair, centre + k * functions, at);
-                weigh(basis, functions, coefficient + k * functions, 1, weight + k * BLOCK);
-                weigh_sizes(basis, functions, coefficient + k * functions, extent + k * BLOCK);
+                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE);
+                weigh_sizes(basis, functions, coefficient + k * functions, extent + k * STRIDE);
             }
         if (codes)
             look_up(pitch, code + at * codes, codes, table, levels, count, weight);
@@ -105,13 +105,13 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
         if (probability)
             for (int64_t i = 0; i < count; i++)
                 for (int64_t k = 0; k < levels; k++)
-                    probability[(at + i) * levels + k] = weight[k * BLOCK + i];
+                    probability[(at + i) * levels + k] = weight[k * STRIDE + i];
         if (!apart)
             add_up(basis, functions, weight, levels, held);
         else
             for (int64_t k = 0; k < levels; k++) {
                 PASS_basis(basis, column, size, pair, centre + k * functions, at);
-                add_up(basis, functions, weight + k * BLOCK, 1, held + k * functions * LANES);
+                add_up(basis, functions, weight + k * STRIDE, 1, held + k * functions * LANES);
             }
         if (codes)
             count_codes(pitch, code + at * codes, codes, counts, levels, count, weight);

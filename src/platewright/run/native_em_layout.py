@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Expression, Index, Reference, free_indices
+from platewright.algebra.expression import Index, Reference, free_indices
+from platewright.algebra.node import Expression
 from platewright.backends.c_em import FusedPass
 from platewright.backends.c_em_split import Term, canonical
 from platewright.backends.c_em_text import BLOCK
@@ -184,6 +185,10 @@ class Layout:
         self.rows_of[key] = len(self.pairs)
         self.pairs.append((left, key[-1]))
         return self.rows_of[key]
+
+    def filled_up(self) -> None:
+        """At least three functions, as the C wants it: ones that nothing refers to."""
+        self.pairs += [(0, 0)] * (3 - len(self.pairs))
 
     def entry(self, term: Term, axes: tuple[Index, ...]) -> Places:
         """The entry of a look-up for each position of `axes`."""

@@ -38,6 +38,7 @@ class NativePass:
             (s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a != self.level))) for s in one.sums
         ]
         self.pools = [PlacedPool(self.contraction, pool) for pool in one.pools]
+        self.layout.filled_up()
         self.fused: Fused = fuse(self.layout)
         self.columns = columns
         self.pilot = self.layout.pilot()

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from platewright.algebra.build import substitute
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import ONE, Constant, Expression, Index
+from platewright.algebra.expression import ONE, Constant, Index
+from platewright.algebra.node import Expression
+from platewright.algebra.substitution import substitute
 from platewright.backends.c_em import SoftPool, moment
 from platewright.backends.c_em_split import Terms, canonical
 from platewright.backends.twofold import two_sum
