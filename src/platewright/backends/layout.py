@@ -9,6 +9,8 @@ Lines that fit stay as they are.
 
 from __future__ import annotations
 
+import itertools
+
 WIDTH = 120
 _OPEN, _CLOSE = "([{", ")]}"
 
@@ -72,7 +74,7 @@ def _inside(inner: str, item: str, width: int) -> list[str]:
     if not terms or _top_level(line, ("=", " for ", " if ")):
         return _broken(line, width)
     cuts = [len(inner), *terms, len(line)]
-    parts = [line[left:right].strip() for left, right in zip(cuts, cuts[1:], strict=False)]
+    parts = [line[left:right].strip() for left, right in itertools.pairwise(cuts)]
     return [found for part in parts for found in _broken(inner + part, width)]
 
 
@@ -89,7 +91,7 @@ def _as_sum(line: str, start: int, terms: list[int], indent: int, width: int) ->
     inner = " " * (indent + 4)
     cuts = [start, *(at for at in terms if at > start), len(line)]
     found = [line[:start] + "("]
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in itertools.pairwise(cuts):
         found += _broken(inner + line[left:right].strip(), width)
     return [*found, " " * indent + ")"]
 
@@ -136,4 +138,4 @@ def _items(text: str) -> list[str]:
     """What commas part at the top level."""
     cuts = [at for at, depth, character in _scan(text) if depth == 0 and character == ","]
     edges = [-1, *cuts, len(text)]
-    return [part for a, b in zip(edges, edges[1:], strict=False) if (part := text[a + 1 : b].strip())]
+    return [part for a, b in itertools.pairwise(edges) if (part := text[a + 1 : b].strip())]

@@ -1,4 +1,4 @@
-"""The `main` of an emitted module: read a CSV file, learn, print. Labels become codes in their declared or sorted order."""
+"""The `main` of an emitted module: read a CSV file, learn, print. Labels become codes in declared or sorted order."""
 
 from __future__ import annotations
 

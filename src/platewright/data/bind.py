@@ -142,9 +142,7 @@ def _settle(signature: Signature, column: ColumnSpec, cells: Cells, table: Table
     return settle_column(signature, column, cells, table.start)
 
 
-def _finish(
-    signature: Signature, settled: Settled, levels: Mapping[str, Levels], scan: bool = True
-) -> NDArray[Any]:
+def _finish(signature: Signature, settled: Settled, levels: Mapping[str, Levels], scan: bool = True) -> NDArray[Any]:
     """Codes or checked numbers, read-only."""
     place = Place(settled.column, settled.place.shape, settled.place.start, named(levels))
     if settled.is_category and settled.column.domain.levels is not None:
