@@ -22,7 +22,7 @@ from platewright.data.cells import check_cell_count
 LEVELS = Domain("levels", levels="k")
 
 BAD_COLUMNS: list[tuple[str, Domain, Any, type[Exception], list[str]]] = [
-    ("nan", REAL, [1.0, float("nan"), float("nan")], errors.MissingValue, ["`x` has 2 missing", "row 1", "2 in all"]),
+    ("nan", REAL, [1.0, float("nan"), float("nan")], errors.MissingValue, ["`x` has 2 missing", "row 1", "2 such in all"]),
     ("null", REAL, [1.0, None], errors.MissingValue, ["row 1"]),
     ("pandas NA", NATURAL, pandas.array([1, None], dtype="Int64"), errors.MissingValue, ["row 1"]),
     ("masked", REAL, np.ma.masked_array([1.0, 2.0], [False, True]), errors.MissingValue, ["row 1"]),
@@ -33,8 +33,8 @@ BAD_COLUMNS: list[tuple[str, Domain, Any, type[Exception], list[str]]] = [
     ("infinite", REAL, [1.0, float("-inf")], errors.NotFinite, ["1 infinite", "row 1"]),
     ("infinite count", NATURAL, [1.0, float("inf")], errors.NotFinite, ["row 1"]),
     ("infinite, bounded", POSITIVE, [1.0, float("inf")], errors.NotFinite, ["row 1"]),
-    ("zero", POSITIVE, [1.0, 0.0, -2.0], errors.SupportError, ["`x` is 0", "row 1", "2 in all"]),
-    ("above one", UNIT, [0.0, 1.0, 1.5], errors.SupportError, ["`x` is 1.5", "row 2", "1 in all"]),
+    ("zero", POSITIVE, [1.0, 0.0, -2.0], errors.SupportError, ["`x` is 0", "row 1", "2 such in all"]),
+    ("above one", UNIT, [0.0, 1.0, 1.5], errors.SupportError, ["`x` is 1.5", "row 2", "1 such in all"]),
     ("fraction", NATURAL, [1.0, 2.5], errors.SupportError, ["2.5", "row 1"]),
     ("negative count", NATURAL, [1, -1], errors.SupportError, ["-1", "row 1"]),
     ("not binary", BINARY, [0, 1, 2], errors.SupportError, ["`x` is 2", "row 2"]),
@@ -203,7 +203,7 @@ def test_a_finite_block_whose_sum_overflows_is_good() -> None:
 def test_the_first_of_many_blocks_with_a_fault_is_named() -> None:
     values = np.zeros(200_000)
     values[[150_000, 199_999]] = np.nan
-    with pytest.raises(errors.MissingValue, match=r"row 150000 .*2 in all"):
+    with pytest.raises(errors.MissingValue, match=r"row 150000 .*2 such in all"):
         bind(one_column(REAL), {"x": values})
 
 

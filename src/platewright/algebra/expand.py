@@ -131,7 +131,7 @@ class _Expander:
     def inner_where(self, expression: Expression) -> Where | None:
         """A choice inside a function or product that holds a target."""
         for node in walk(expression):
-            if isinstance(node, Where) and not self.free(node):
+            if isinstance(node, Where) and not self.free(node) and self.visible(expression, node):
                 return node
         return None
 

@@ -3,8 +3,6 @@
     weigh     weight[k][i] = sum_p coefficient[p][k] basis[p][i]        levels x rows at a time in registers
     soften    probabilities by log-sum-exp, and the sum of its logs
     add_up    sum[k][p] += sum_i probability[k][i] basis[p][i]          levels x functions at a time in registers
-    look_up   weight[k][i] += sum_c table[code[i][c]][k]                levels side by side
-    count     table[code[i][c]][k] += probability[k][i]
 
 Lanes of a register hold different rows; sums keep their lanes apart until the end of the range.
 """
@@ -34,33 +32,39 @@ typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alia
 #define AT(pointer) (*(lanes *)(pointer))
 #define INLINE static inline __attribute__((always_inline))
 
-/* exp of a number from -708 to 0, within 2 units in the last place; in a loop the compiler makes vectors of it. */
-INLINE double small_exp(double x)
-{
-#if defined(__FMA__)
-    const double n = rint(x * 1.4426950408889634074);
-    const double r = __builtin_fma(n, -1.9082149292705877e-10, __builtin_fma(n, -6.93147180369123816490e-01, x));
-    double p = 1.6059043836821613e-10;
-    p = __builtin_fma(p, r, 2.08767569878681e-09);
-    p = __builtin_fma(p, r, 2.505210838544172e-08);
-    p = __builtin_fma(p, r, 2.755731922398589e-07);
-    p = __builtin_fma(p, r, 2.7557319223985893e-06);
-    p = __builtin_fma(p, r, 2.48015873015873e-05);
-    p = __builtin_fma(p, r, 1.984126984126984e-04);
-    p = __builtin_fma(p, r, 1.3888888888888889e-03);
-    p = __builtin_fma(p, r, 8.333333333333333e-03);
-    p = __builtin_fma(p, r, 4.1666666666666664e-02);
-    p = __builtin_fma(p, r, 1.6666666666666666e-01);
-    p = __builtin_fma(p, r, 0.5);
-    p = __builtin_fma(p, r, 1.0);
-    p = __builtin_fma(p, r, 1.0);
-    /* the low bits of n + 1.5 * 2^52 are those of the integer n */
-    union { double value; uint64_t bits; } scale = {.value = n + 6755399441055744.0};
-    scale.bits = (scale.bits + 1023) << 52;
-    return p * scale.value;
+typedef int64_t whole_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* What is held here is computed as it is written: -fassociative-math may not see through it. */
+#if defined(__x86_64__) || defined(__i386__)
+#define HOLD(x) __asm__("" : "+v"(x))
+#elif defined(__aarch64__)
+#define HOLD(x) __asm__("" : "+w"(x))
 #else
-    return exp(x);
+#define HOLD(x) do { volatile lanes held_##x = x; x = held_##x; } while (0)
 #endif
+
+/* exp of numbers up to 0, within 2 units in the last place; 0 below -700, where a share of 1 has long vanished. */
+INLINE lanes small_exp(lanes x)
+{
+    lanes shifted = x * 1.4426950408889634074 + 6755399441055744.0; /* its low bits are those of the integer n */
+    HOLD(shifted);
+    const lanes n = shifted - 6755399441055744.0;
+    lanes r = x - n * 6.93147180369123816490e-01;
+    HOLD(r);
+    r = r - n * 1.90821492927058770002e-10;
+    lanes p = 2.5104688019309567e-08 * r + 2.762635671041447e-07;
+    p = p * r + 2.755725682622733e-06;
+    p = p * r + 2.4801504348760375e-05;
+    p = p * r + 0.0001984126987352847;
+    p = p * r + 0.0013888888932486125;
+    p = p * r + 0.008333333333326573;
+    p = p * r + 0.041666666666573156;
+    p = p * r + 0.1666666666666667;
+    p = p * r + 0.5000000000000006;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const whole_lanes scaled = (whole_lanes)p + ((whole_lanes)shifted << 52);
+    return (lanes)(scaled & ~(x <= -700.0)); /* what is not a number stays so */
 }
 
 /* Columns of a block, which lie side by side in tiles of BLOCK rows, less their centre. */
@@ -69,10 +73,8 @@ INLINE void fill(double *restrict basis, const double *restrict tiles, int64_t w
 {
     tiles += at * width;
     for (int64_t d = 0; d < width; d++, tiles += BLOCK)
-        for (int64_t i = 0; i < BLOCK; i += LANES) {
-            __builtin_prefetch(tiles + width * BLOCK + i); /* the next block comes while this one is worked on */
+        for (int64_t i = 0; i < BLOCK; i += LANES)
             AT(basis + d * STRIDE + i) = AT(tiles + i) - centre[d];
-        }
 }
 
 /* Products of functions that are already there. */
@@ -86,26 +88,39 @@ INLINE void multiply(double *restrict basis, const int32_t *pair, int64_t first,
     }
 }
 
+/* All functions of the rows of a block: 1 (set before), columns less their centre, products. */
+static void fill_basis(double *basis, const double *tiles, int64_t columns, int64_t functions, const int32_t *pair,
+                       const double *centre, int64_t at)
+{
+    fill(basis + STRIDE, tiles, columns, centre + 1, at);
+    multiply(basis, pair, columns + 1, functions);
+}
+
 INLINE void weigh_some(const int some, const double *basis, int64_t functions, const double *coefficient,
-                       int64_t levels, double *weight)
+                       int64_t levels, double *weight, const double *next, int64_t chunk)
 {
     for (int64_t i = 0; i < BLOCK; i += WIDE * LANES) {
+        for (int64_t line = 0; line < chunk; line++, next += 8)
+            __builtin_prefetch(next, 0, 2); /* the next block comes while this one is worked on */
         lanes sum[5][WIDE];
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++)
 #pragma GCC unroll 8
             for (int v = 0; v < WIDE; v++)
-                sum[k][v] = (lanes){0.0};
-        for (int64_t p = 0; p < functions; p++) {
+                sum[k][v] = coefficient[k] - (lanes){0.0}; /* the first function is 1 */
+        for (int64_t p = 1; p < functions; p++) {
             lanes row[WIDE];
 #pragma GCC unroll 8
             for (int v = 0; v < WIDE; v++)
                 row[v] = AT(basis + p * STRIDE + i + v * LANES);
 #pragma GCC unroll 8
-            for (int k = 0; k < some; k++)
+            for (int k = 0; k < some; k++) {
+                lanes factor = coefficient[p * levels + k] - (lanes){0.0};
+                HOLD(factor); /* in a register: loads are as dear as products */
 #pragma GCC unroll 8
                 for (int v = 0; v < WIDE; v++)
-                    sum[k][v] += coefficient[p * levels + k] * row[v];
+                    sum[k][v] += factor * row[v];
+            }
         }
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++)
@@ -130,10 +145,13 @@ INLINE void add_some(const int some, const int wide, const double *basis, const 
         for (int p = 0; p < wide; p++)
             row[p] = AT(basis + p * STRIDE + i);
 #pragma GCC unroll 8
-        for (int k = 0; k < some; k++)
+        for (int k = 0; k < some; k++) {
+            lanes factor = AT(weight + k * STRIDE + i);
+            HOLD(factor);
 #pragma GCC unroll 8
             for (int p = 0; p < wide; p++)
-                sum[k][p] += AT(weight + k * STRIDE + i) * row[p];
+                sum[k][p] += factor * row[p];
+        }
     }
 #pragma GCC unroll 8
     for (int k = 0; k < some; k++)
@@ -152,11 +170,13 @@ INLINE int64_t part(int64_t whole, int64_t from)
     return (left + parts - 1) / parts;
 }
 
-static void weigh(const double *basis, int64_t functions, const double *coefficient, int64_t levels, double *weight)
+static void weigh(const double *basis, int64_t functions, const double *coefficient, int64_t levels, double *weight,
+                  const double *next, int64_t columns)
 {
+    const int64_t chunk = columns * WIDE * LANES / 8;
     for (int64_t k = 0, some; k < levels; k += some) {
         some = part(levels, k);
-#define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * STRIDE)
+#define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * STRIDE, next, k ? 0 : chunk)
         EACH_TILE(WEIGH)
     }
 }
@@ -187,47 +207,46 @@ static void add_up(const double *basis, int64_t functions, const double *weight,
  * no weight. The logs of sums are taken of products of them: a sum of weights lies between 1 and their number. */
 static void soften(double *restrict weight, int64_t levels, int64_t count, double *tally)
 {
-    double top[BLOCK], sum[BLOCK];
+    double top[BLOCK], high[16], total = 0.0;
     for (int64_t i = 0; i < BLOCK; i++)
         top[i] = weight[i];
     for (int64_t k = 1; k < levels; k++)
         for (int64_t i = 0; i < BLOCK; i++)
             top[i] = weight[k * STRIDE + i] > top[i] ? weight[k * STRIDE + i] : top[i];
-    for (int64_t i = 0; i < BLOCK; i++)
-        sum[i] = 0.0;
-    for (int64_t k = 0; k < levels; k++)
-        for (int64_t i = 0; i < BLOCK; i++) {
-            const double x = weight[k * STRIDE + i] - top[i];
-            const double e = small_exp(x < -700.0 ? -700.0 : x);
-            weight[k * STRIDE + i] = x < -700.0 ? 0.0 : e;
-            sum[i] += weight[k * STRIDE + i];
-        }
-    for (int64_t i = count; i < BLOCK; i++) {
-        sum[i] = 1.0;
-        top[i] = top[0]; /* a row that is there */
-    }
-    double total = 0.0, many[16], high[16];
-    for (int64_t j = 0; j < 16; j++) {
-        many[j] = 1.0;
+    for (int64_t j = 0; j < 16; j++)
         high[j] = -INFINITY;
-    }
+    for (int64_t i = count; i < BLOCK; i++)
+        top[i] = top[0];
     for (int64_t i = 0; i < BLOCK; i += 16)
-        for (int64_t j = 0; j < 16; j++) {
-            many[j] *= sum[i + j];
+        for (int64_t j = 0; j < 16; j++)
             high[j] = top[i + j] > high[j] ? top[i + j] : high[j];
-        }
+    for (int64_t j = 0; j < 16; j++)
+        tally[1] = high[j] > tally[1] ? high[j] : tally[1];
     for (int64_t i = 0; i < count; i++)
         total += top[i];
-    for (int64_t j = 0; j < 16; j++) {
-        total += log(many[j]);
-        tally[1] = high[j] > tally[1] ? high[j] : tally[1];
+    lanes many = 1.0 - (lanes){0.0};
+    for (int64_t i = 0; i < BLOCK; i += LANES) {
+        const lanes middle = AT(top + i);
+        lanes sum = {0.0};
+        for (int64_t k = 0; k < levels; k++)
+            sum += AT(weight + k * STRIDE + i) = small_exp(AT(weight + k * STRIDE + i) - middle);
+        lanes share = 1.0 / sum;
+        if (i + LANES > count)
+            for (int64_t lane = 0; lane < LANES; lane++)
+                if (i + lane >= count) {
+                    share[lane] = 0.0;
+                    sum[lane] = 1.0;
+                }
+        for (int64_t k = 0; k < levels; k++)
+            AT(weight + k * STRIDE + i) *= share;
+        many *= sum;
+        if (i / LANES % 16 == 15 || i + LANES >= BLOCK) {
+            for (int64_t lane = 0; lane < LANES; lane++)
+                total += log(many[lane]);
+            many = 1.0 - (lanes){0.0};
+        }
     }
     tally[0] += total;
-    for (int64_t i = 0; i < BLOCK; i++)
-        sum[i] = i < count ? 1.0 / sum[i] : 0.0;
-    for (int64_t k = 0; k < levels; k++)
-        for (int64_t i = 0; i < BLOCK; i++)
-            weight[k * STRIDE + i] *= sum[i];
 }
 
 /* The sizes of the terms of log weights: rounding moves a weight by so many units. */
@@ -255,52 +274,5 @@ static double largest_size(const double *weight, const double *size, int64_t lev
         }
     }
     return largest;
-}
-
-/* Sums of table rows at the codes of each row of data, levels side by side. */
-INLINE void look_up_wide(const int64_t pitch, const int32_t *code, int64_t columns, const double *table, int64_t levels,
-                         int64_t count, double *weight)
-{
-    for (int64_t i = 0; i < count; i++, code += columns) {
-        double sum[pitch];
-        for (int64_t k = 0; k < pitch; k++)
-            sum[k] = table[code[0] * pitch + k];
-        for (int64_t c = 1; c < columns; c++)
-            for (int64_t k = 0; k < pitch; k++)
-                sum[k] += table[code[c] * pitch + k];
-        for (int64_t k = 0; k < levels; k++)
-            weight[k * STRIDE + i] += sum[k];
-    }
-}
-
-INLINE void count_wide(const int64_t pitch, const int32_t *code, int64_t columns, double *restrict table,
-                       int64_t levels, int64_t count, const double *restrict weight)
-{
-    double side[pitch];
-    for (int64_t k = 0; k < pitch; k++)
-        side[k] = 0.0;
-    for (int64_t i = 0; i < count; i++, code += columns) {
-        for (int64_t k = 0; k < levels; k++)
-            side[k] = weight[k * STRIDE + i];
-        for (int64_t c = 0; c < columns; c++)
-            for (int64_t k = 0; k < pitch; k++)
-                table[code[c] * pitch + k] += side[k];
-    }
-}
-
-#define EACH_PITCH(DO) switch (pitch) { case 4: DO(4); break; case 8: DO(8); break; case 12: DO(12); break; \\
-                                        case 16: DO(16); break; default: DO(pitch); }
-static void look_up(int64_t pitch, const int32_t *code, int64_t columns, const double *table, int64_t levels,
-                    int64_t count, double *weight)
-{
-#define LOOK_UP(n) look_up_wide(n, code, columns, table, levels, count, weight)
-    EACH_PITCH(LOOK_UP)
-}
-
-static void count_codes(int64_t pitch, const int32_t *code, int64_t columns, double *table, int64_t levels,
-                        int64_t count, const double *weight)
-{
-#define COUNT(n) count_wide(n, code, columns, table, levels, count, weight)
-    EACH_PITCH(COUNT)
 }
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from platewright.algebra.node import Expression
+from platewright.backends.c_em_look_up import LOOK_UPS
 from platewright.backends.c_em_support import SUPPORT
 from platewright.backends.c_support import c_comment
 from platewright.program.program import statement_text
@@ -17,9 +18,10 @@ BLOCK = 256
 """Rows worked on at once: all functions of so many rows stay in the second cache, and sums are loaded seldom."""
 
 
-def file_text(plan: EMPlan, functions: Iterable[str]) -> str:
+def file_text(plan: EMPlan, functions: list[str]) -> str:
     """The whole file."""
-    return "\n\n".join([header(plan), SUPPORT.strip("\n"), *functions]) + "\n"
+    shared = [SUPPORT] + [LOOK_UPS] * any("look_up(" in function for function in functions)
+    return "\n\n".join([header(plan), *(text.strip("\n") for text in shared), *functions]) + "\n"
 
 
 def header(plan: EMPlan) -> str:
@@ -36,42 +38,37 @@ def header(plan: EMPlan) -> str:
     return "\n".join([*lines, *included, "", "/* Rows worked on at once. */", f"#define BLOCK {BLOCK}"])
 
 
-def function_text(name: str, hidden: str, atoms: tuple[...], codes: Iterable[Expression]) -> str:
+def function_text(name: str, hidden: str, atoms: tuple[Expression, ...], codes: Iterable[Expression]) -> str:
     """The function of one hidden variable, which needs these functions of a row and these codes."""
     lines = [f"/* Expected statistics of {c_comment(hidden)}, rows `start` up to `stop`."]
-    lines += [f" * column[{k}]: {c_comment(str(atom))}" for k, atom in enumerate(atoms)]
-    lines += [f" * code: {c_comment(text)}" for text in sorted({str(code) for code in codes})]
-    fills = []
-    for k, atom in enumerate(atoms):
-        fills += [f"    /* {c_comment(str(atom))} */"]
-        fills += [f"    fill(basis + place * STRIDE, column[{k}], size[{4 + k}], centre + place, at);"]
-        fills += [f"    place += size[{4 + k}];"]
-    filled = [
-        "/* Functions of the rows of a block: 1, what depends on data alone, and products. */",
-        f"static void {name}_basis(double *basis, const double *const *column, const int64_t *size,",
-        "    const int32_t *pair, const double *centre, int64_t at)",
-        "{",
-        "    int64_t place = 1;",
-        *fills,
-        "    (void)column, (void)centre, (void)at;",
-        "    multiply(basis, pair, place, size[1]);",
-        "}",
-        "",
-    ]
-    return "\n".join([*filled, *lines, FUNCTION.replace("PASS", name).strip("\n")])
+    lines += [f" * in the tiles: {c_comment(str(atom))}" for atom in atoms]
+    shown = sorted({str(code) for code in codes})
+    lines += [f" * code: {c_comment(text)}" for text in shown]
+    looked_up, counted = (LOOKED_UP, COUNTED) if shown else ("", "")
+    text = FUNCTION.replace("PASS", name).replace("LOOKED_UP", looked_up).replace("COUNTED", counted)
+    return "\n".join([*lines, text.strip("\n")])
 
+
+LOOKED_UP = """\
+        look_up(pitch, code + at * codes, codes, table, levels, count, weight);
+"""
+
+COUNTED = """\
+        count_codes(pitch, code + at * codes, codes, counts, levels, count, weight);
+"""
 
 FUNCTION = """
- * size: levels, functions, doubles in a row of the table, codes of a row, then the width of each column
+ * tiles: functions of BLOCK rows side by side; size: levels, functions, doubles in a row of the table, codes of a
+ * row, columns of the tiles
  * pair: the functions whose product a function is; basis: 1, columns less their centre, products
  * apart: each level has its own centre (and `coefficient` is level by level), for levels far apart and narrow
  * tally: sum of logs of weights, largest log weight, largest size of terms (when apart)
  * Returns 0, or 2 when memory is short. */
-int PASS(const double *const *column, const int32_t *code, const int64_t *size, const int32_t *pair,
+int PASS(const double *tiles, const int32_t *code, const int64_t *size, const int32_t *pair,
     const double *centre, const double *coefficient, const double *table, int64_t apart, int64_t start, int64_t stop,
     double *sums, double *counts, double *tally, double *probability)
 {
-    const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3];
+    const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3], columns = size[4];
     const size_t needed = (size_t)((functions + 2 * levels) * STRIDE + levels * functions * LANES + 8);
     double *const space = calloc(needed, sizeof(double));
     if (!space)
@@ -87,17 +84,15 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
     for (int64_t at = start; at < stop; at += BLOCK) {
         const int64_t count = stop - at < BLOCK ? stop - at : BLOCK;
         if (!apart) {
-            PASS_basis(basis, column, size, pair, centre, at);
-            weigh(basis, functions, coefficient, levels, weight);
+            fill_basis(basis, tiles, columns, functions, pair, centre, at);
+            weigh(basis, functions, coefficient, levels, weight, tiles + (at + BLOCK) * columns, columns);
         } else
             for (int64_t k = 0; k < levels; k++) {
-                PASS_basis(basis, column, size, pair, centre + k * functions, at);
-                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE);
+                fill_basis(basis, tiles, columns, functions, pair, centre + k * functions, at);
+                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE, tiles, 0);
                 weigh_sizes(basis, functions, coefficient + k * functions, extent + k * STRIDE);
             }
-        if (codes)
-            look_up(pitch, code + at * codes, codes, table, levels, count, weight);
-        if (apart) {
+LOOKED_UP        if (apart) {
             const double largest = largest_size(weight, extent, levels, count);
             tally[2] = largest > tally[2] ? largest : tally[2];
         }
@@ -110,17 +105,16 @@ int PASS(const double *const *column, const int32_t *code, const int64_t *size, 
             add_up(basis, functions, weight, levels, held);
         else
             for (int64_t k = 0; k < levels; k++) {
-                PASS_basis(basis, column, size, pair, centre + k * functions, at);
+                fill_basis(basis, tiles, columns, functions, pair, centre + k * functions, at);
                 add_up(basis, functions, weight + k * STRIDE, 1, held + k * functions * LANES);
             }
-        if (codes)
-            count_codes(pitch, code + at * codes, codes, counts, levels, count, weight);
-    }
+COUNTED    }
     for (int64_t k = 0; k < levels * functions; k++) {
         sums[k] = 0.0;
         for (int64_t lane = 0; lane < LANES; lane++)
             sums[k] += held[k * LANES + lane];
     }
+    (void)code, (void)table, (void)counts, (void)pitch, (void)codes;
     free(space);
     return 0;
 }

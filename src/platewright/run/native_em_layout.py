@@ -94,19 +94,19 @@ class Layout:
                 return np.asarray(self.columns[name])
         return None
 
-    def tiles(self) -> list[Doubles]:
-        """Columns block by block, rows side by side; the last block repeats its last row."""
-        found = []
+    def tiles(self) -> Doubles:
+        """All columns block by block, rows side by side; the last block repeats its last row."""
+        full, blocks = self.rows // BLOCK, -(-self.rows // BLOCK)
+        found = np.empty((blocks, self.singles - 1, BLOCK))
+        start = 0
         for values in self.values:
-            blocks = -(-self.rows // BLOCK)
-            held = np.empty((blocks, values.shape[1], BLOCK))
-            full = self.rows // BLOCK
+            held = found[:, start : start + values.shape[1]]
+            start += values.shape[1]
             held[:full] = values[: full * BLOCK].reshape(full, BLOCK, values.shape[1]).transpose(0, 2, 1)
             if full < blocks:
                 rest = values[full * BLOCK :]
                 held[full, :, : len(rest)] = rest.T
                 held[full, :, len(rest) :] = rest[-1][:, None]
-            found.append(held)
         return found
 
     def width(self, atom: Expression) -> tuple[int, ...]:

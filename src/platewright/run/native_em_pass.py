@@ -110,10 +110,9 @@ class NativePass:
         step = max(ROWS_IN_RANGE, 4 * table.size // 64 * 64)
         starts = list(range(0, layout.rows, step)) or [0]
         results: list[Any] = [None] * len(starts)
-        columns = (ctypes.c_void_p * max(len(self.tiles), 1))(*(tiles.ctypes.data for tiles in self.tiles))
-        head = (layout.levels, len(layout.pairs), table.shape[1], self.fused.codes.shape[1])
-        size = (ctypes.c_int64 * (len(head) + len(layout.values)))(*head, *(v.shape[1] for v in layout.values))
-        arrays = (self.fused.codes, size, self.pairs, centre, coefficient, table)
+        head = (layout.levels, len(layout.pairs), table.shape[1], self.fused.codes.shape[1], layout.singles - 1)
+        size = (ctypes.c_int64 * len(head))(*head)
+        arrays = (self.tiles, self.fused.codes, size, self.pairs, centre, coefficient, table)
         given = [a if isinstance(a, ctypes.Array) else ctypes.c_void_p(a.ctypes.data) for a in arrays]
         kept = None if probability is None else ctypes.c_void_p(probability.ctypes.data)
         waiting, lock, failed = iter(range(len(starts))), threading.Lock(), list[int]()
@@ -128,7 +127,7 @@ class NativePass:
                 tally = np.empty(3)
                 bounds = (int(apart), starts[k], min(starts[k] + step, layout.rows))
                 out = [ctypes.c_void_p(a.ctypes.data) for a in (sums, counts, tally)]
-                code = function(columns, *given, *map(ctypes.c_int64, bounds), *out, kept)
+                code = function(*given, *map(ctypes.c_int64, bounds), *out, kept)
                 results[k] = (sums, counts, tally)
                 if code:
                     failed.append(code)

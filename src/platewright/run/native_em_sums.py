@@ -78,7 +78,7 @@ class Contraction:
                 value = value * evaluate(one.coefficient, sums.environment, (self.level, *one.axes))
             found += value.sum(axis=tuple(range(1 + len(kept), value.ndim)))
         if self.level not in axes:
-            return found.sum(axis=0)
+            return np.asarray(found.sum(axis=0))
         return np.moveaxis(found, 0, axes.index(self.level))
 
 
@@ -102,9 +102,9 @@ class PlacedPool:
         self.second = {}
         for a, left in enumerate(features):
             for b, right in enumerate(features[a:], a):
-                other = {i: Index(i.name + " again", i.plate) for i in right.inner}
-                terms = moment(pool.weight, left.expression, substitute(right.expression, dict(other)))
-                axes = (*left.inner, *other.values())
+                other: dict[Expression, Expression] = {i: Index(i.name + " again", i.plate) for i in right.inner}
+                terms = moment(pool.weight, left.expression, substitute(right.expression, other))
+                axes = (*left.inner, *(Index(i.name + " again", i.plate) for i in right.inner))
                 self.second[a, b] = (axes, self.place(terms, (*self.plain, *axes)))
 
     def place(self, terms: Terms, axes: tuple[Index, ...]) -> list[Placed]:

@@ -112,7 +112,7 @@ def _parser() -> Any:
 
         from platewright.language.bugs.tree import TreeBuilder  # needs lark, which is an extra
     except ImportError:
-        raise MissingExtra("reading BUGS text needs lark", hint="pip install 'platewright[bugs]'") from None
+        raise MissingExtra("reading BUGS text needs lark", hint="pip install lark") from None
     grammar = (Path(__file__).parent / "grammar.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", lexer="contextual", transformer=TreeBuilder(), maybe_placeholders=True)
 
