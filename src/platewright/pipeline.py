@@ -43,7 +43,7 @@ from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
 GOALS = ("posterior", "map", "evidence")
-ROWS_IN_A_BATCH = 131_072
+ROWS_IN_A_BATCH = 65_536
 OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
 OPTIONS["mean-field"] = OPTIONS["em"]
 """What `learn` passes on to an iterative schema."""

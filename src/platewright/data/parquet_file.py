@@ -7,12 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from platewright.data.cells import Table
+from platewright.data.ahead import ahead
+from platewright.data.cells import Cells, Table, stack_cells
 from platewright.data.frames import read_layout
 from platewright.data.layout import Layout
 from platewright.errors import SourceError
-
-BUFFER_BYTES = 1 << 20
 
 
 def read_names(path: Path) -> list[str]:
@@ -23,14 +22,36 @@ def read_names(path: Path) -> list[str]:
 def read_parquet(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
     """The variables of a layout in pieces; at least one, which may have no rows."""
     import narwhals.stable.v2 as nw
-    import pyarrow
 
     file = _open(path)
     sources = list(layout.sources)
     empty = file.schema_arrow.empty_table().select(sources)
     yield read_layout(nw.from_native(empty), layout)
-    for batch in file.iter_batches(batch_size=rows, columns=sources):
-        yield read_layout(nw.from_native(pyarrow.Table.from_batches([batch])), layout)
+    yield from ahead(_tables(file, layout, rows))
+
+
+def _tables(file: Any, layout: Layout, rows: int) -> Iterator[Table]:
+    """One table for each piece of the file."""
+    import narwhals.stable.v2 as nw
+    import pyarrow
+
+    for batch in file.iter_batches(batch_size=rows, columns=list(layout.sources)):
+        plain = _plain_numbers(batch, layout)
+        yield plain or read_layout(nw.from_native(pyarrow.Table.from_batches([batch])), layout)
+
+
+def _plain_numbers(batch: Any, layout: Layout) -> Table | None:
+    """A piece that is all doubles without nulls, straight from Arrow's memory; None for any other."""
+    import pyarrow
+
+    if layout.parents or any(column.type != pyarrow.float64() or column.null_count for column in batch.columns):
+        return None
+    columns = {}
+    for slot in layout.slots:
+        parts = [Cells(source, batch.column(source).to_numpy(zero_copy_only=True)) for source in slot.sources]
+        name = slot.column.name
+        columns[name] = stack_cells(name, parts) if slot.is_stacked else Cells(name, parts[0].values)
+    return Table(columns, {}, layout.coordinates, row=layout.row)
 
 
 def count_parquet_rows(path: Path) -> int:
@@ -46,6 +67,6 @@ def _open(path: Path) -> Any:
 
     try:
         # pre_buffer, on by default, keeps the bytes of every row group until the file is closed: memory would grow.
-        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_BYTES)
+        return parquet.ParquetFile(path, pre_buffer=False, memory_map=True)
     except pyarrow.ArrowInvalid as problem:
         raise SourceError(f"the file is not Parquet: {problem}", where=str(path)) from problem

@@ -154,6 +154,24 @@ class NativeEM:
 
     def probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """The posterior of each hidden variable, row by row: asked for at the end only."""
+        if self.left:
+            return self.numpy_probabilities(values)
+        found: dict[str, Array] = {}
+        try:
+            for one, function in self.passes:
+                item = one.one.item
+                held = np.empty([self.sizes[axis.plate] for axis in (*item.axes, item.level)])
+                found[item.probability] = held
+                try:
+                    one.run(function, values, one.pilot, False, self.threads, held)
+                except Doubtful:
+                    one.run(function, values, one.peaks(values), True, self.threads, held)
+        except Doubtful:
+            return self.numpy_probabilities(values)
+        return found
+
+    def numpy_probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The same by the emitted NumPy module."""
         everything = {**self.columns, **values}
         computed = finish(self.plan.expect, loaded(self.plan.expect), {}, everything, self.sizes)
         return {item.probability: computed[item.probability] for item in self.plan.hidden}
