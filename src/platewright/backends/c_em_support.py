@@ -32,7 +32,7 @@ typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alia
 #define AT(pointer) (*(lanes *)(pointer))
 #define INLINE static inline __attribute__((always_inline))
 
-typedef int64_t whole_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef uint64_t whole_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
 /* What is held here is computed as it is written: -fassociative-math may not see through it. */
 #if defined(__x86_64__) || defined(__i386__)
@@ -64,7 +64,7 @@ INLINE lanes small_exp(lanes x)
     p = p * r + 1.0;
     p = p * r + 1.0;
     const whole_lanes scaled = (whole_lanes)p + ((whole_lanes)shifted << 52);
-    return (lanes)(scaled & ~(x <= -700.0)); /* what is not a number stays so */
+    return (lanes)(scaled & ~(whole_lanes)(x <= -700.0)); /* what is not a number stays so */
 }
 
 /* Columns of a block, which lie side by side in tiles of BLOCK rows, less their centre. */
