@@ -25,7 +25,7 @@ from platewright.language.networks import bif, uai
 from platewright.program.program import Program
 from platewright.run.allocation import check_allocations
 from platewright.run.changing import needs_rows, row_plate
-from platewright.run.em import EstimatedFit, run_em
+from platewright.run.em import EstimatedFit, choose_em_backend, run_em
 from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
 from platewright.run.mean_field import MeanFieldFit, run_mean_field
@@ -116,7 +116,9 @@ class Model(language.Model):
         columns = columns_of(plan.graph, dataset)
         if not isinstance(plan, Plan):
             bind(wanted, data)  # iterations read the rows again and again: they must be good
-            return _iterated(plan, columns, dataset, seed, options, {"bind": bound - start, "derive": derived - bound})
+            return _iterated(
+                plan, columns, dataset, seed, backend, options, {"bind": bound - start, "derive": derived - bound}
+            )
         if options:
             raise UnknownName(min(options), (), where="options of exact")
         sizes = {**plan.program.sizes, **dataset.sizes}
@@ -196,6 +198,7 @@ def _iterated(
     columns: Mapping[str, Any],
     dataset: Dataset,
     seed: int,
+    backend: str,
     options: Mapping[str, Any],
     seconds: dict[str, float],
 ) -> EstimatedFit | MeanFieldFit | SampledFit:
@@ -207,9 +210,10 @@ def _iterated(
     sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
     if isinstance(plan, EMPlan):
         check_sizes(plan.maximise, sizes)
-        found = run_em(plan, columns, sizes, seed=seed, **options)
+        chosen = choose_em_backend(plan, backend, sizes)
+        found = run_em(plan, columns, sizes, seed=seed, backend=chosen, **options)
         seconds = {**seconds, "run": perf_counter() - start}
-        return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, seconds=seconds)
+        return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, chosen, seconds)
     if isinstance(plan, MeanFieldPlan):
         check_sizes(plan.maximise, sizes)
         bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)

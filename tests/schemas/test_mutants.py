@@ -148,9 +148,9 @@ MUTANTS: tuple[Mutant, ...] = (
            "for factor in self.plan.rest[1:]:", partial(objective, "known_variance")),
     mutant("a chain is left out of the objective", Runner.expected, "total += log_total", "pass",
            partial(objective, "counts")),
-    mutant("the best step is halved and goes down", Runner.maximised, "for name, value in modes.items()}",
+    mutant("the best step is halved and goes down", Runner.mode, "for name, value in modes.items()}",
            "for name, value in (modes | {'mu': -modes['mu']}).items()}", partial(ascent, "known_variance")),
-    mutant("EM stops at once", Runner.run, "<= tolerance", "<= 1e9 + tolerance", partial(stationary, "regressions")),
+    mutant("EM stops at once", Runner.run_from, "<= tolerance", "<= 1e9 + tolerance", partial(stationary, "regressions")),
 )  # fmt: skip
 
 

@@ -10,17 +10,23 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.compile import find_compiler
 from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
-from platewright.run.execute import Loaded, arguments, finish, loaded
+from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.interior import moved_inside
+from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_counts, check_possible
 from platewright.run.soft_start import start_expectations
 from platewright.schemas.em import EMPlan, Hidden
 
+ROWS_TO_START = 5_000
+"""More rows than this say nothing more about where to start."""
+ROWS_FOR_C = 20_000
+"""From here on a fused pass is worth a compilation."""
 FALL = 1e-9
 """How far the objective may fall by rounding, relative to its size."""
 SHORT = 20
@@ -56,6 +62,8 @@ class Runner:
     plan: EMPlan
     columns: Mapping[str, Array]
     sizes: Mapping[str, int]
+    native: NativeEM | None = None
+    """Makes both steps in one pass over the rows; without it, or where it has no C, NumPy makes them one by one."""
 
     @cached_property
     def _maximise(self) -> Loaded:
@@ -70,6 +78,11 @@ class Runner:
         program, module = self.plan.maximise, self._maximise
         everything = {**self.columns, **expectations}
         found = module.statistics(*arguments(program, module, everything, self.sizes))
+        return self.mode(found, everything)
+
+    def mode(self, found: Statistics, everything: Mapping[str, Array]) -> dict[str, Array]:
+        """The mode of the parameters given expected statistics."""
+        program, module = self.plan.maximise, self._maximise
         with np.errstate(divide="ignore", invalid="ignore"):
             values = finish(program, module, found, everything, self.sizes)
             modes = Posterior(self.plan.complete, values, everything, self.sizes).modes
@@ -120,14 +133,21 @@ class Runner:
 
     def run(self, expectations: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
         """EM from given expectations."""
+        return self.run_from(self.maximised(expectations), iterations, tolerance)
+
+    def run_from(self, values: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
+        """EM from given parameters."""
+        native = self.native if self.native is not None and self.native.native else None
         history: list[float] = []
-        values: dict[str, Array] = {}
-        current = dict(expectations)
         highest = np.inf
+        found: Expected | EMStep | None = None
         for _ in range(iterations):
-            values = self.maximised(current)
-            found = self.expected(values)
-            current, objective = found.expectations, found.objective
+            if found is not None:
+                values = self.next_values(found)
+            found = native.step(values) if native is not None else self.expected(values)
+            if native is not None and not np.isfinite(found.objective):
+                self.expected(values)  # says what is wrong, in which row
+            objective = found.objective
             if not history and self._reals_in_a_row:
                 highest = found.steepest + STEEPEST * self._reals_in_a_row
             if found.steepest > highest or objective == np.inf:
@@ -143,8 +163,22 @@ class Runner:
                 )
             history.append(objective)
             if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(history[-1])):
-                return Estimate(values, current, tuple(history), True)
-        return Estimate(values, current, tuple(history), False)
+                return Estimate(values, self.probabilities(found, values), tuple(history), True)
+        assert found is not None  # there is at least one iteration
+        return Estimate(values, self.probabilities(found, values), tuple(history), False)
+
+    def probabilities(self, found: Expected | EMStep, values: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The expectations at given parameters; a fused step has not kept them."""
+        if isinstance(found, Expected):
+            return found.expectations
+        assert self.native is not None
+        return self.native.probabilities(values)
+
+    def next_values(self, found: Expected | EMStep) -> dict[str, Array]:
+        """The mode after an expectation, whoever made it."""
+        if isinstance(found, Expected):
+            return self.maximised(found.expectations)
+        return self.mode(found.statistics, self.columns)
 
 
 def run_em(
@@ -156,16 +190,17 @@ def run_em(
     restarts: int = 5,
     iterations: int = 1000,
     tolerance: float = 1e-10,
+    backend: str = "numpy",
 ) -> Estimate:
     """The best of several short runs, carried on until it stands still; one that has no upper bound gives way."""
     check_counts(restarts=restarts, iterations=iterations)
-    runner = Runner(plan, columns, sizes)
+    runner = Runner(plan, columns, sizes, NativeEM(plan, columns, sizes) if backend == "c" else None)
     short: list[Estimate] = []
     trouble: PlatewrightError | None = None
     for generator in np.random.default_rng(seed).spawn(restarts):
-        start = start_expectations(plan, columns, sizes, generator)
         try:
-            short.append(runner.run(start, min(SHORT, iterations) if restarts > 1 else iterations, tolerance))
+            start = _start_values(runner, generator)
+            short.append(runner.run_from(start, min(SHORT, iterations) if restarts > 1 else iterations, tolerance))
         except (Unbounded, ImproperPosterior) as error:
             trouble = error
     for begun in sorted(short, key=lambda estimate: -estimate.objective[-1]):
@@ -173,13 +208,37 @@ def run_em(
         if begun.converged or left <= 0:
             return begun
         try:
-            ended = runner.run(begun.expectations, left, tolerance)
+            ended = runner.run_from(begun.values, left, tolerance)
         except (Unbounded, ImproperPosterior) as error:
             trouble = error
             continue
         return Estimate(ended.values, ended.expectations, begun.objective + ended.objective, ended.converged)
     assert trouble is not None
     raise trouble
+
+
+def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:
+    """Parameters to start from: the mode of a soft guess, made on a choice of rows where there are many."""
+    plan, columns, sizes = runner.plan, runner.columns, runner.sizes
+    plates = {item.axes[0].plate for item in plan.hidden}
+    row = min(plates)
+    if len(plates) == 1 and sizes[row] > ROWS_TO_START and not any(item.chain for item in plan.hidden):
+        chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
+        few = {}
+        for name, values in columns.items():
+            axes = [axis.plate for axis in plan.graph.nodes[name].axes]
+            few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
+        runner = Runner(plan, few, {**sizes, row: ROWS_TO_START})
+    return runner.maximised(start_expectations(plan, runner.columns, runner.sizes, generator))
+
+
+def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
+    """`c` where it was asked for or pays, and where the hidden variables are not chains."""
+    if backend not in ("auto", "numpy", "c"):
+        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
+    rows = max(sizes[item.axes[0].plate] for item in plan.hidden)
+    wanted = backend == "c" or (backend == "auto" and rows >= ROWS_FOR_C)
+    return "c" if wanted and find_compiler() is not None and not any(i.chain for i in plan.hidden) else "numpy"
 
 
 @dataclass(frozen=True, eq=False)
