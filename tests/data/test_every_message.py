@@ -22,7 +22,13 @@ from platewright.data.cells import check_cell_count
 LEVELS = Domain("levels", levels="k")
 
 BAD_COLUMNS: list[tuple[str, Domain, Any, type[Exception], list[str]]] = [
-    ("nan", REAL, [1.0, float("nan"), float("nan")], errors.MissingValue, ["`x` has 2 missing", "row 1", "2 such in all"]),
+    (
+        "nan",
+        REAL,
+        [1.0, float("nan"), float("nan")],
+        errors.MissingValue,
+        ["`x` has 2 missing", "row 1", "2 such in all"],
+    ),
     ("null", REAL, [1.0, None], errors.MissingValue, ["row 1"]),
     ("pandas NA", NATURAL, pandas.array([1, None], dtype="Int64"), errors.MissingValue, ["row 1"]),
     ("masked", REAL, np.ma.masked_array([1.0, 2.0], [False, True]), errors.MissingValue, ["row 1"]),

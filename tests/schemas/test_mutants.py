@@ -150,7 +150,8 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(objective, "counts")),
     mutant("the best step is halved and goes down", Runner.mode, "for name, value in modes.items()}",
            "for name, value in (modes | {'mu': -modes['mu']}).items()}", partial(ascent, "known_variance")),
-    mutant("EM stops at once", Runner.run_from, "<= tolerance", "<= 1e9 + tolerance", partial(stationary, "regressions")),
+    mutant("EM stops at once", Runner.run_from, "<= tolerance", "<= 1e9 + tolerance",
+           partial(stationary, "regressions")),
 )  # fmt: skip
 
 
