@@ -222,8 +222,24 @@ def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
     return np.concatenate([first, root_of_scatter(scatter, scatter_rest)], axis=-2)
 
 
+def easy_root(scatter):
+    """The root by LAPACK where no column is close to following from others; None where one is."""
+    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    if scatter.size == 0 or not (diagonal > 0).all():
+        return None
+    try:
+        lower = np.linalg.cholesky(scatter)
+    except np.linalg.LinAlgError:
+        return None
+    if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
+        return None
+    return np.swapaxes(lower, -1, -2)
+
+
 def root_of_scatter(scatter, rest=None):
     """Upper triangular R with R'R = scatter; columns without spread give zero rows."""
+    if rest is None and (easy := easy_root(scatter)) is not None:
+        return easy
     width = scatter.shape[-1]
     root = np.zeros(scatter.shape)
     smallest = np.diagonal(scatter, axis1=-2, axis2=-1) * width * (np.finfo(float).eps if rest is None else FINEST)
@@ -270,9 +286,14 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
         design = np.concatenate([design, padding], axis=-2)
-    upper = reflected(design) if width <= WIDEST else np.linalg.qr(design, mode="r")
-    size = np.sqrt((design**2).sum(axis=-2))[..., :eliminated]
-    pivots = np.diagonal(upper, axis1=-2, axis2=-1)[..., :eliminated]
+    upper = np.linalg.qr(design, mode="r")
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
+        # A column that all but follows from others: every digit counts.
+        upper = reflected(design)
+        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
     if lost.any():
         missing = int(lost.sum(axis=-1).max())

@@ -38,9 +38,14 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
         design = np.concatenate([design, padding], axis=-2)
-    upper = reflected(design) if width <= WIDEST else np.linalg.qr(design, mode="r")
-    size = np.sqrt((design**2).sum(axis=-2))[..., :eliminated]
-    pivots = np.diagonal(upper, axis1=-2, axis2=-1)[..., :eliminated]
+    upper = np.linalg.qr(design, mode="r")
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
+        # A column that all but follows from others: every digit counts.
+        upper = reflected(design)
+        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
     if lost.any():
         missing = int(lost.sum(axis=-1).max())

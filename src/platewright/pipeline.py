@@ -43,7 +43,7 @@ from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
 GOALS = ("posterior", "map", "evidence")
-ROWS_IN_A_BATCH = 65_536
+ROWS_IN_A_BATCH = 131_072
 OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
 OPTIONS["mean-field"] = OPTIONS["em"]
 """What `learn` passes on to an iterative schema."""
@@ -94,6 +94,13 @@ class Model(language.Model):
             return self._learn_from_file(data, goal, by, backend, seed, options)
         return self._learn_whole(data, goal, by, backend, seed, options)
 
+    def _signature(self) -> Signature:
+        """What the model asks of its data, made once for what is written so far."""
+        key = ("signature", len(self.plates), len(self.variables))
+        if key not in self._plans:
+            self._plans[key] = signature(self)
+        return self._plans[key]
+
     def infer(
         self,
         evidence: Mapping[str, object] | None = None,
@@ -108,7 +115,7 @@ class Model(language.Model):
     ) -> AnyFit:
         """All data in memory at once."""
         start = perf_counter()
-        wanted = signature(self)
+        wanted = self._signature()
         dataset = bind(wanted, data, scan=False)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by).plan
@@ -138,14 +145,16 @@ class Model(language.Model):
     ) -> AnyFit:
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
         start = perf_counter()
-        wanted = signature(self)
+        wanted = self._signature()
         first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
         plan = self.derive(first.known - _inputs(self), goal, by).plan
         if not isinstance(plan, Plan) or needs_rows(plan.program):
             return self._learn_whole(path, goal, by, backend, seed, options)
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
-        found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), ())
+        found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False), ())
+        if not all_finite(found):
+            _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), ())  # names the row that is not finite
         if again := runner.ill_conditioned(found):
             found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
         fit = Fit(plan, found, {}, sizes, labels, runner.backend, seed, signature=wanted)

@@ -211,8 +211,24 @@ def rows_of_pool(
     return np.concatenate([first, root_of_scatter(scatter, scatter_rest)], axis=-2)
 
 
+def easy_root(scatter: Array) -> Array | None:
+    """The root by LAPACK where no column is close to following from others; None where one is."""
+    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    if scatter.size == 0 or not (diagonal > 0).all():
+        return None
+    try:
+        lower = np.linalg.cholesky(scatter)
+    except np.linalg.LinAlgError:
+        return None
+    if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
+        return None
+    return np.swapaxes(lower, -1, -2)
+
+
 def root_of_scatter(scatter: Array, rest: Array | None = None) -> Array:
     """Upper triangular R with R'R = scatter; columns without spread give zero rows."""
+    if rest is None and (easy := easy_root(scatter)) is not None:
+        return easy
     width = scatter.shape[-1]
     root = np.zeros(scatter.shape)
     smallest = np.diagonal(scatter, axis1=-2, axis2=-1) * width * (np.finfo(float).eps if rest is None else FINEST)

@@ -18,6 +18,7 @@ from platewright.backends.pooling import (
     ROWS_OF_EXACT_BLOCK,
     SLICES,
     block_means,
+    easy_root,
     exact_block,
     is_ill_conditioned,
     merged_pools,
@@ -80,9 +81,14 @@ def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the 
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
         design = np.concatenate([design, padding], axis=-2)
-    upper = reflected(design) if width <= WIDEST else np.linalg.qr(design, mode="r")
-    size = np.sqrt((design**2).sum(axis=-2))[..., :eliminated]
-    pivots = np.diagonal(upper, axis1=-2, axis2=-1)[..., :eliminated]
+    upper = np.linalg.qr(design, mode="r")
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
+        # A column that all but follows from others: every digit counts.
+        upper = reflected(design)
+        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
     lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
     if lost.any():
         missing = int(lost.sum(axis=-1).max())
@@ -182,6 +188,7 @@ SHARED = (  # in the order in which an emitted file carries them
     without_pool,
     is_ill_conditioned,
     rows_of_pool,
+    easy_root,
     root_of_scatter,
     placed,
     stacked,

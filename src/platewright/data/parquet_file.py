@@ -27,7 +27,7 @@ def read_parquet(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
     sources = list(layout.sources)
     empty = file.schema_arrow.empty_table().select(sources)
     yield read_layout(nw.from_native(empty), layout)
-    yield from ahead(_tables(file, layout, rows))
+    yield from _tables(file, layout, rows)
 
 
 def _tables(file: Any, layout: Layout, rows: int) -> Iterator[Table]:
@@ -35,7 +35,7 @@ def _tables(file: Any, layout: Layout, rows: int) -> Iterator[Table]:
     import narwhals.stable.v2 as nw
     import pyarrow
 
-    for batch in file.iter_batches(batch_size=rows, columns=list(layout.sources)):
+    for batch in ahead(file.iter_batches(batch_size=rows, columns=list(layout.sources))):
         plain = _plain_numbers(batch, layout)
         yield plain or read_layout(nw.from_native(pyarrow.Table.from_batches([batch])), layout)
 

@@ -38,6 +38,7 @@ def batches(
     rows: int = DEFAULT_ROWS,
     labels: Mapping[str, tuple[object, ...]] | None = None,
     along: str | None = None,
+    scan: bool = True,
 ) -> Iterator[Dataset]:
     """Datasets of `rows` rows each, in order; data without rows give one empty batch.
 
@@ -48,7 +49,7 @@ def batches(
         raise DataError(f"a batch of {rows} rows", expected="at least one row in each batch")
     path = as_path(source)
     if path is not None:
-        return _file_batches(signature, path, rows, known_levels(signature, labels))
+        return _file_batches(signature, path, rows, known_levels(signature, labels), scan)
     return _memory_batches(signature, bind(signature, source, labels=labels), rows, along)
 
 
@@ -96,7 +97,9 @@ def _row_plate(signature: Signature, dataset: Dataset) -> str:
     return candidates[0]
 
 
-def _file_batches(signature: Signature, path: Path, rows: int, known: Mapping[str, Levels]) -> Iterator[Dataset]:
+def _file_batches(
+    signature: Signature, path: Path, rows: int, known: Mapping[str, Levels], scan: bool = True
+) -> Iterator[Dataset]:
     """Bind piece after piece with labels that were learned in a first pass over the category columns."""
     layout = file_layout(signature, path, named(known))
     levels = {**_learn_levels(signature, path, layout, rows, known), **known}
@@ -108,7 +111,7 @@ def _file_batches(signature: Signature, path: Path, rows: int, known: Mapping[st
     closed: set[int] = set()
     total = 0
     for table in _regroup(read_pieces(path, layout, rows), rows, row.name, row.ordered):
-        dataset = bind_table(free, table, levels)
+        dataset = bind_table(free, table, levels, scan)
         _check_series_closed(signature, dataset, row.name, closed, table.start)
         total += dataset.sizes[row.name]
         yield dataset

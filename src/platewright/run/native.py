@@ -39,7 +39,7 @@ MANY_ROWS = 50_000
 MANY_PLAIN_ROWS = 10_000_000
 """The same for counts and plain sums, at which NumPy is good."""
 ROWS_IN_RANGE = 131_072
-MUCH_WORK = 20_000_000
+MUCH_WORK = 5_000_000
 """Below so many operations (numbers read, and ten for each function call) a second thread costs more than it saves."""
 
 
@@ -74,6 +74,7 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         return module.statistics
     keys = dict(zip((statement.name for statement in program.passes), _keys(module)))
     emitted: dict[frozenset[str], CProgram] = {}
+    libraries: dict[frozenset[str], ctypes.CDLL] = {}
 
     def statistics(data: Mapping[str, Any], size: Mapping[str, int]) -> Statistics:
         columns = {name: _plain(data[key]) for name in program.columns if (key := module.names[name]) in data}
@@ -87,8 +88,9 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         if any(name not in columns for one in compiled.passes for name in one.columns):
             return module.statistics(data, size)
         try:
-            path = library(compiled.source, compiler)
-            found = _run(compiled, loaded_library(path), columns, sizes, threads or thread_count())
+            if integers not in libraries:
+                libraries[integers] = loaded_library(library(compiled.source, compiler))
+            found = _run(compiled, libraries[integers], columns, sizes, threads or thread_count())
         except BackendError as error:
             _warn_once(f"{error.found}; NumPy runs the program")
             return module.statistics(data, size)

@@ -51,7 +51,7 @@ def choose_runner(program: Program, backend: str, rows: int) -> Runner:
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     chosen, why = _chosen(program, rows) if backend == "auto" else (backend, "asked for")
-    if chosen == "c" and find_compiler() is None:
+    if backend == "c" and find_compiler() is None:
         compiled_statistics(program)  # warns, once
         chosen, why = "numpy", "no C compiler was found"
     if chosen == "numpy":
