@@ -12,6 +12,7 @@ from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.data.stream import batches
+from platewright.data.support import are_finite
 from platewright.derive.explain import explain_plan
 from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
@@ -122,7 +123,8 @@ class Model(language.Model):
         derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
         if not isinstance(plan, Plan):
-            bind(wanted, data)  # iterations read the rows again and again: they must be good
+            if not are_finite(dataset.columns.values()):
+                bind(wanted, data)  # names the row, column and value that is not finite
             return _iterated(
                 plan, columns, dataset, seed, backend, options, {"bind": bound - start, "derive": derived - bound}
             )
@@ -133,7 +135,7 @@ class Model(language.Model):
         check_allocations(plan.program, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
         found = runner.statistics(columns, sizes, ())
-        if needs_rows(plan.program) or not all_finite(found):
+        if not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values())):
             bind(wanted, data)  # names the row, column and value that is not finite
         if again := runner.ill_conditioned(found):
             found = runner.statistics(columns, sizes, again)

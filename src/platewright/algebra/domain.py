@@ -30,6 +30,11 @@ class Domain:
         return self.kind in ("integer", "levels")
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether the values fill the whole real line, or a space of such."""
+        return self.kind == "vector" or (self.kind == "real" and self.lower == -inf and self.upper == inf)
+
+    @property
     def is_finite(self) -> bool:
         """Whether the values can be listed."""
         return self.kind == "levels" or (self.kind == "integer" and self.upper < inf and self.lower > -inf)

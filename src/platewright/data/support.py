@@ -10,6 +10,7 @@ A block whose sum is finite holds no NaN and no infinity, so good data are read 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
@@ -77,6 +78,12 @@ def _check_reals(place: Place, values: NDArray[Any], domain: Domain) -> None:
             is_good = _is_within(block, domain) if is_bounded else _is_finite(block)
             if not is_good:
                 raise _name_fault(place, values, domain)
+
+
+def are_finite(columns: Iterable[NDArray[Any]]) -> bool:
+    """Whether no real column holds NaN or infinity."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return all(_is_finite(block) for c in columns if c.dtype.kind == "f" for _, block in blocks(c))
 
 
 def _is_finite(block: NDArray[Any]) -> bool:

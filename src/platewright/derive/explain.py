@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
 from platewright.schemas.mean_field import MeanFieldPlan
 
+AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan
 
-def explain_plan(plan: Plan | EMPlan | GibbsPlan | MeanFieldPlan) -> str:
+
+def explain_plan(plan: AnyPlan) -> str:
     """The derivation of any plan."""
     match plan:
         case Plan():
@@ -21,17 +25,7 @@ def explain_plan(plan: Plan | EMPlan | GibbsPlan | MeanFieldPlan) -> str:
 
 def explain(plan: Plan) -> str:
     """The whole way from the model to the algorithm, one paragraph a step."""
-    graph = plan.graph
-    known = ", ".join(sorted(graph.known)) or "nothing"
-    unknown = ", ".join(graph.unknown) or "nothing"
-    lines = [
-        f"{graph.title}: {plan.summary}",
-        "",
-        f"known:   {known}",
-        f"unknown: {unknown}",
-        f"joint:   {joint_equation(graph)}",
-        "",
-    ]
+    lines = _heading(plan, "unknown", plan.graph.unknown)
     for number, step in enumerate(plan.steps, start=1):
         lines.append(f"{number}. {step}")
     if plan.barren:
@@ -44,6 +38,25 @@ def explain(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def _heading(plan: AnyPlan, word: str, wanted: Sequence[str]) -> list[str]:
+    """What every derivation begins with: the algorithm, what is known, what is wanted, and the joint."""
+    graph = plan.graph
+    return [
+        f"{graph.title}: {plan.summary}",
+        "",
+        f"known:   {', '.join(sorted(graph.known)) or 'nothing'}",
+        f"{word + ':':<8} {', '.join(wanted) or 'nothing'}",
+        f"joint:   {joint_equation(graph)}",
+        "",
+    ]
+
+
+def _why_not_better(plan: AnyPlan) -> list[str]:
+    if not plan.declined:
+        return []
+    return ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
+
+
 def _line(statement: object) -> str:
     from platewright.program.program import statement_text
 
@@ -52,15 +65,7 @@ def _line(statement: object) -> str:
 
 def explain_gibbs(plan: GibbsPlan) -> str:
     """The blocks of a sweep, each with its conditional and why."""
-    graph = plan.graph
-    lines = [
-        f"{graph.title}: {plan.summary}",
-        "",
-        f"known:   {', '.join(sorted(graph.known)) or 'nothing'}",
-        f"unknown: {', '.join(graph.unknown) or 'nothing'}",
-        f"joint:   {joint_equation(graph)}",
-        "",
-    ]
+    lines = _heading(plan, "unknown", plan.graph.unknown)
     for number, block in enumerate(plan.blocks, start=1):
         named = ", ".join(block.variables)
         match block:
@@ -71,23 +76,12 @@ def explain_gibbs(plan: GibbsPlan) -> str:
                 lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
             case ChainBlock():
                 lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
-    if plan.declined:
-        lines += ["", "why not a better schema:"]
-        lines += [f"    {refusal}" for refusal in plan.declined]
-    return "\n".join(lines)
+    return "\n".join(lines + _why_not_better(plan))
 
 
 def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
-    graph = plan.graph
-    lines = [
-        f"{graph.title}: {plan.summary}",
-        "",
-        f"known:   {', '.join(sorted(graph.known)) or 'nothing'}",
-        f"hidden:  {', '.join(item.name for item in plan.hidden)}",
-        f"joint:   {joint_equation(graph)}",
-        "",
-    ]
+    lines = _heading(plan, "hidden", [item.name for item in plan.hidden])
     if isinstance(plan, MeanFieldPlan):
         lines.append("hidden variables: their distribution from expected log factors of the parameters")
         second = "parameters: their exact posterior, with expected statistics in place of known ones"
@@ -98,7 +92,4 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     lines += ["", second]
     lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
     lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
-    if plan.declined:
-        lines += ["", "why not a better schema:"]
-        lines += [f"    {refusal}" for refusal in plan.declined]
-    return "\n".join(lines)
+    return "\n".join(lines + _why_not_better(plan))

@@ -20,7 +20,6 @@ from platewright.algebra.expression import (
     Index,
     Inverse,
     LogDeterminant,
-    Multiply,
     Quadratic,
     Reference,
     Size,
@@ -36,6 +35,7 @@ from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.recognition.rows import Rows, flat_terms, residual, square_of
+from platewright.recognition.scales import parted
 from platewright.recognition.transform import IDENTITY
 
 WORD = "expected factor"
@@ -186,7 +186,7 @@ class Expecter:
             return Declined(WORD, f"the posterior of {rows.parts[0].variable} depends on unknowns of another plate")
         form = _at_means(residual(rows), rows.variables)
         spread = self.spread(rows, block)
-        known, scale = _parted(rows.weight, self.unknown)
+        known, scale = parted(rows.weight, self.unknown)
         if rows.outputs is not None and rows.matrix is not None and mentions(rows.matrix, set(self.unknown)):
             return self.matrix_square(rows, form, spread, known, scale)
         expected_scale: Expression | Declined = ONE
@@ -294,10 +294,3 @@ def _statistic_axes(statistic: Expression, node: Variable) -> tuple[Index, ...]:
 
     free = free_indices(statistic)
     return tuple(axis for axis in node.axes if axis in free or axis in node.plates)
-
-
-def _parted(weight: Expression, unknown: frozenset[str]) -> tuple[Expression, Expression]:
-    factors = weight.factors if isinstance(weight, Multiply) else (weight,)
-    known = [factor for factor in factors if not mentions(factor, set(unknown))]
-    other = [factor for factor in factors if mentions(factor, set(unknown))]
-    return multiply(*known), multiply(*other)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from platewright.algebra.build import multiply, power
-from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Expression, Quadratic, names
 from platewright.elimination.state import GaussianConditional, State
 from platewright.graph.graph import Factor
@@ -15,8 +14,7 @@ from platewright.recognition.scales import no_common_scale, scales_of
 
 
 def _gaussian_candidates(state: State) -> list[str]:
-    unbounded = Domain("real")
-    return [n for n in state.unknown if state.nodes[n].domain == unbounded or state.nodes[n].domain.kind == "vector"]
+    return [name for name in state.unknown if state.nodes[name].domain.is_unbounded]
 
 
 def gaussian_block(state: State) -> tuple[list[str], dict[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from platewright.algebra.build import add, multiply, substitute, totals
-from platewright.algebra.expression import ZERO, Expression, mentions
+from platewright.algebra.expression import ZERO, Expression
 from platewright.family import Argument, filled
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Potential, Variable
@@ -97,8 +97,3 @@ def _replaced(graph: Graph, owners: list[str], changed: list[Variable], evidence
     if evidence != ZERO:
         potentials[label] = Potential(label, (), evidence)
     return replace(graph, nodes=nodes, potentials=potentials)
-
-
-def still_holds(graph: Graph, node: str) -> bool:
-    """Whether any factor of the graph still holds a node."""
-    return any(mentions(factor.expression, {node}) for factor in graph.factors)

@@ -33,7 +33,7 @@ from platewright.operation import Declined
 from platewright.operations.gaussian_sources import Layout, lay_out
 from platewright.program.statements import Column, Pool, Triangularise
 from platewright.recognition.groups import Group, place
-from platewright.recognition.linear import Part
+from platewright.recognition.linear import Part, without_idle
 from platewright.recognition.rows import Rows, renamed_rows
 from platewright.recognition.scales import no_common_scale, parted
 
@@ -105,18 +105,9 @@ def _plain(rows: Rows, unknown: frozenset[str]) -> Rows:
         return Rows(rows.owner, (*rows.axes, row), rows.weight, rows.parts, rows.rest)
     root = Root(rows.matrix, row, column, row, column)
     parts = [Part(p.variable, p.at, multiply(root, p.coefficient), (*p.inner, row)) for p in rows.parts]
-    parts = [_without_idle(part) for part in parts]
+    parts = [without_idle(part) for part in parts]
     rest = totals(multiply(root, rows.rest), [row])
     return Rows(rows.owner, (*rows.axes, column), rows.weight, tuple(parts), rest)
-
-
-def _without_idle(part: Part) -> Part:
-    used: set[Index] = set()
-    for position in part.at:
-        used |= free_indices(position)
-    idle = [index for index in part.inner if index not in used]
-    inner = tuple(index for index in part.inner if index in used)
-    return Part(part.variable, part.at, totals(part.coefficient, idle), inner)
 
 
 def _at_batch(rows: Rows, group: Group, nodes: Mapping[str, Variable]) -> tuple[Rows, tuple[Expression, ...]]:
@@ -237,8 +228,3 @@ def _left_over(
         product = multiply(Reference(array, (*batch, row, *column.dense)), Reference(column.variable, column.at))
         terms.append(totals(product, column.dense))
     return Factor(owner, (*batch, row), multiply(-0.5, scale, power(add(*terms), 2.0)))
-
-
-def touched(rows: Sequence[Rows], names: Sequence[str]) -> list[Rows]:
-    """The rows that hold any of the names."""
-    return [found for found in rows if set(names) & found.variables]

@@ -21,7 +21,6 @@ from platewright.algebra.expression import (
     all_indices,
     fresh,
     mentions,
-    names,
 )
 
 
@@ -100,11 +99,12 @@ def _summed(form: Linear, index: Index) -> Linear:
 
     parts = [Part(part.variable, part.at, part.coefficient, (*part.inner, index)) for part in form.parts]
     # An index that is not a position only sums the coefficient.
-    parts = [_without_idle(part) for part in parts]
+    parts = [without_idle(part) for part in parts]
     return Linear(_merged(parts), total(form.rest, index) if form.rest != 0 * ONE else form.rest)
 
 
-def _without_idle(part: Part) -> Part:
+def without_idle(part: Part) -> Part:
+    """An inner index that is no position only sums the coefficient."""
     from platewright.algebra.build import total
     from platewright.algebra.expression import free_indices
 
@@ -129,13 +129,3 @@ def _merged(parts: list[Part]) -> tuple[Part, ...]:
         else:
             found[key] = part
     return tuple(part for part in found.values() if part.coefficient != 0 * ONE)
-
-
-def involved(form: Linear) -> frozenset[str]:
-    """All variables that the form's coefficients, positions and rest refer to."""
-    found = set(names(form.rest))
-    for part in form.parts:
-        found |= names(part.coefficient)
-        for position in part.at:
-            found |= names(position)
-    return frozenset(found)

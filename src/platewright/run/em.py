@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,9 @@ from platewright.run.interior import moved_inside
 from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_counts, check_possible
+from platewright.run.shown import Shown
 from platewright.run.soft_start import start_expectations
-from platewright.schemas.em import EMPlan, Hidden
+from platewright.schemas.em import EMPlan, Hidden, hidden_named
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
@@ -255,8 +255,8 @@ class Point:
         return self.value
 
 
-@dataclass(frozen=True, eq=False)
-class EstimatedFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class EstimatedFit(Shown):
     """What `m.learn(data, goal="map")` returns when hidden variables are there."""
 
     plan: EMPlan
@@ -283,10 +283,7 @@ class EstimatedFit:
 
     def probabilities(self, name: str) -> Array:
         """Row by row the posterior of a hidden discrete variable at the estimate."""
-        item = next((item for item in self.plan.hidden if item.name == name), None)
-        if item is None:
-            raise UnknownName(name, [item.name for item in self.plan.hidden], where="probabilities")
-        return self.estimate.expectations[item.probability]
+        return self.estimate.expectations[hidden_named(self.plan.hidden, name).probability]
 
     @property
     def log_joint(self) -> float:
@@ -302,29 +299,3 @@ class EstimatedFit:
             float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest if f.owner not in known
         )
         return self.log_joint - prior
-
-    def explain(self) -> str:
-        """The derivation in words."""
-        from platewright.derive.explain import explain_em
-
-        return explain_em(self.plan)
-
-    def summary(self, most: int | None = 20) -> Any:
-        """A table of estimates; `most=None` shows every row."""
-        from platewright.run.summary import summary
-
-        return summary(self, most)
-
-    def report(self) -> str:
-        """The derivation as one HTML page with pictures."""
-        from platewright.run.report import report
-
-        return report(self.plan, self)
-
-    def _repr_html_(self) -> str:
-        from platewright.run.summary import summary_html
-
-        return summary_html(self)
-
-    def __repr__(self) -> str:
-        return f"<EstimatedFit {self.plan.graph.title}: {self.how}>"

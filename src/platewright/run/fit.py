@@ -25,14 +25,15 @@ from platewright.run.posterior import Posterior
 from platewright.run.prediction import Prediction
 from platewright.run.sampled import Sampled
 from platewright.run.scoring import leave_one_out, log_predictive, prequential
+from platewright.run.shown import Shown
 from platewright.schema import Plan
 from platewright.schemas.exact import local_name
 
 DRAWS_FOR_MARGINALS = 4000
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Shown):
     """What `m.learn(data)` returns."""
 
     plan: Plan
@@ -245,23 +246,11 @@ class Fit:
         """For each row its log predictive density given those before it; adds up to the log evidence."""
         return prequential(self)
 
-    def explain(self) -> str:
-        """The derivation, step by step."""
-        from platewright.derive.explain import explain
-
-        return explain(self.plan)
-
     def source(self, backend: str = "numpy") -> str:
         """The emitted program."""
         from platewright.backends.emit import emit
 
         return emit(self.plan.program, backend)
-
-    def summary(self, most: int | None = 20) -> Any:
-        """A table of posterior means, standard deviations and quantiles; `most=None` shows every row."""
-        from platewright.run.summary import summary
-
-        return summary(self, most)
 
     def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
         """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""
@@ -274,20 +263,6 @@ class Fit:
         from platewright.run.saving import save
 
         save(self, path)
-
-    def report(self) -> str:
-        """The derivation as one HTML page with pictures."""
-        from platewright.run.report import report
-
-        return report(self.plan, self)
-
-    def _repr_html_(self) -> str:
-        from platewright.run.summary import summary_html
-
-        return summary_html(self)
-
-    def __repr__(self) -> str:
-        return f"<Fit {self.plan.graph.title}: {self.how}>"
 
 
 def _missing(worst: float, name: str, form: Expression) -> str:

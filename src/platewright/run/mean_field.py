@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,8 @@ from platewright.run.em import FALL, start_expectations
 from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.marginal import Marginal, evaluate_at
 from platewright.run.posterior import Posterior
-from platewright.schemas.em import Hidden
+from platewright.run.shown import Shown
+from platewright.schemas.em import Hidden, hidden_named
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -156,8 +156,8 @@ def run_mean_field(
     return Bounded(ended.values, ended.expectations, best.bounds + ended.bounds, ended.converged)
 
 
-@dataclass(frozen=True, eq=False)
-class MeanFieldFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanFieldFit(Shown):
     """What `m.learn(data, by="mean-field")` returns."""
 
     plan: MeanFieldPlan
@@ -196,10 +196,7 @@ class MeanFieldFit:
 
     def probabilities(self, name: str) -> Array:
         """Row by row the distribution of a hidden discrete variable."""
-        item = next((item for item in self.plan.hidden if item.name == name), None)
-        if item is None:
-            raise UnknownName(name, [item.name for item in self.plan.hidden], where="probabilities")
-        return self.result.expectations[item.probability]
+        return self.result.expectations[hidden_named(self.plan.hidden, name).probability]
 
     @property
     def lower_bound(self) -> float:
@@ -210,29 +207,3 @@ class MeanFieldFit:
     def log_evidence(self) -> float:
         """Not known exactly: `lower_bound` is what mean field gives."""
         raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")
-
-    def explain(self) -> str:
-        """The derivation in words."""
-        from platewright.derive.explain import explain_plan
-
-        return explain_plan(self.plan)
-
-    def summary(self, most: int | None = 20) -> Any:
-        """A table of estimates; `most=None` shows every row."""
-        from platewright.run.summary import summary
-
-        return summary(self, most)
-
-    def report(self) -> str:
-        """The derivation as one HTML page with pictures."""
-        from platewright.run.report import report
-
-        return report(self.plan, self)
-
-    def _repr_html_(self) -> str:
-        from platewright.run.summary import summary_html
-
-        return summary_html(self)
-
-    def __repr__(self) -> str:
-        return f"<MeanFieldFit {self.plan.graph.title}: {self.how}>"

@@ -35,9 +35,6 @@ from platewright.run.sampled import Sampled
 MOST_ELEMENTS = 500_000_000
 """The most numbers that a prediction draws."""
 
-_MEANS = {"Normal": "mean", "Bernoulli": "p", "Poisson": "rate", "StudentT": "mean", "Laplace": "mean"}
-"""Families whose mean is one of their parameters."""
-
 
 @dataclass(frozen=True, eq=False)
 class Prediction(Mapping[str, "Marginal | Sampled"]):

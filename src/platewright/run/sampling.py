@@ -15,13 +15,14 @@ from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, run_chain
 from platewright.run.sampled import Sampled
 from platewright.run.sanity import check_counts
+from platewright.run.shown import Shown
 from platewright.run.starting import starting_values
 from platewright.run.ticking import progress
 from platewright.schemas.gibbs import GibbsPlan
 
 
-@dataclass(frozen=True, eq=False)
-class SampledFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledFit(Shown):
     """Draws from the posterior, chain by chain."""
 
     plan: GibbsPlan
@@ -86,37 +87,11 @@ class SampledFit:
             }
         return found
 
-    def explain(self) -> str:
-        """The derivation, block by block."""
-        from platewright.derive.explain import explain_gibbs
-
-        return explain_gibbs(self.plan)
-
     def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
         """The draws as an ArviZ DataTree (needs the extra `arviz`)."""
         from platewright.run.arviz import to_arviz
 
         return to_arviz(self, count, seed)
-
-    def summary(self, most: int | None = 20) -> Any:
-        """A table of estimates; `most=None` shows every row."""
-        from platewright.run.summary import summary
-
-        return summary(self, most)
-
-    def report(self) -> str:
-        """The derivation as one HTML page with pictures."""
-        from platewright.run.report import report
-
-        return report(self.plan, self)
-
-    def _repr_html_(self) -> str:
-        from platewright.run.summary import summary_html
-
-        return summary_html(self)
-
-    def __repr__(self) -> str:
-        return f"<SampledFit {self.plan.graph.title}: {self.how}>"
 
 
 def run_gibbs(

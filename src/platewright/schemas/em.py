@@ -11,11 +11,13 @@ conditional of the hidden variables.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from platewright.algebra.build import log_sum_exp, multiply, substitute, total
 from platewright.algebra.expression import Expression, Index, Lag, Reference, mentions, names, walk
 from platewright.elimination.state import TableConditional
+from platewright.errors import UnknownName
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
@@ -51,6 +53,14 @@ class Hidden:
     def pair(self) -> str:
         """The array of posterior probabilities of neighbouring values: step, level before, level now."""
         return f"{self.name}.pair"
+
+
+def hidden_named(hidden: Sequence[Hidden], name: str) -> Hidden:
+    """The hidden variable of a name."""
+    found = next((item for item in hidden if item.name == name), None)
+    if found is None:
+        raise UnknownName(name, [item.name for item in hidden], where="probabilities")
+    return found
 
 
 @dataclass(frozen=True)

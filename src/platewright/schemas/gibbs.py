@@ -118,9 +118,7 @@ def _given_all_but(graph: Graph, block: Sequence[str]) -> Graph:
 
 def _largest_block(graph: Graph, waiting: list[str]) -> Block | Declined:
     """All that is waiting, else its Gaussian part, else one unknown."""
-    gaussian = [
-        n for n in waiting if graph.nodes[n].domain.kind == "vector" or str(graph.nodes[n].domain) == "a real number"
-    ]
+    gaussian = [name for name in waiting if graph.nodes[name].domain.is_unbounded]
     reason = ""
     for block in ([*waiting], gaussian, waiting[:1]):
         if not block:

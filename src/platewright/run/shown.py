@@ -1,0 +1,38 @@
+"""What every result can show of itself, whatever schema it came from: the derivation, a table, a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Shown:
+    """A result with a `plan` and a line `how`."""
+
+    plan: Any
+    how: Any
+
+    def explain(self) -> str:
+        """The derivation in words."""
+        from platewright.derive.explain import explain_plan  # words and pages are needed only when somebody looks
+
+        return explain_plan(self.plan)
+
+    def summary(self, most: int | None = 20) -> Any:
+        """A table of what was learned: means, standard deviations, quantiles; `most=None` shows every row."""
+        from platewright.run.summary import summary
+
+        return summary(self, most)  # type: ignore[arg-type]
+
+    def report(self) -> str:
+        """The derivation as one HTML page with pictures."""
+        from platewright.run.report import report
+
+        return report(self.plan, self)  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        from platewright.run.summary import summary_html
+
+        return summary_html(self)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.plan.graph.title}: {self.how}>"
