@@ -20,8 +20,9 @@ from schemas.hierarchies import HIERARCHIES
 from schemas.mixtures import MIXTURES
 from schemas.sequences import CHAINS, WALKS
 from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
+from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *CHAINS, *WALKS, *HIERARCHIES)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES)
 TOLERANCE = 1e-9
 
 

@@ -20,6 +20,7 @@ from schemas.enumeration import expectations, weighed
 from schemas.mixtures import MIXTURES
 from schemas.sequences import CHAINS
 from schemas.small_instance import Case, Instance, Values, instance
+from schemas.tied_classes import TIED
 
 
 def plan_of(case: Case) -> EMPlan | None:
@@ -27,7 +28,7 @@ def plan_of(case: Case) -> EMPlan | None:
     return None if isinstance(found, Declined) else found
 
 
-SOLVED = tuple(case for case in (*MIXTURES, *CHAINS) if plan_of(case) is not None)
+SOLVED = tuple(case for case in (*MIXTURES, *TIED, *CHAINS) if plan_of(case) is not None)
 
 
 def parts(case: Case, seed: int) -> tuple[EMPlan, Instance, Runner]:
@@ -149,11 +150,18 @@ def test_with_nothing_discrete_hidden_em_is_declined_with_a_reason(case: Case) -
     assert found.reason == "no discrete variable on a plate is unknown"
 
 
-def test_hidden_variables_that_meet_are_declined_by_name() -> None:
-    case = next(case for case in MIXTURES if case.name == "two_causes")
+def test_hidden_variables_that_meet_are_one_group() -> None:
+    case = next(case for case in TIED if case.name == "two_groups")
+    found = plan_em(case.graph, "map")
+    assert isinstance(found, EMPlan)
+    assert [{item.name for item in group.members} for group in found.groups] == [{"u", "v"}, {"t"}]
+
+
+def test_hidden_variables_of_other_plates_that_meet_are_declined_by_name() -> None:
+    case = next(case for case in MIXTURES if case.name == "blocks")
     found = plan_em(case.graph, "map")
     assert isinstance(found, Declined)
-    assert found.reason == "the hidden variables u and v meet in y"
+    assert found.reason == "the hidden variables u and v meet but live on other plates"
 
 
 def test_em_by_name_on_complete_data_says_why_not() -> None:

@@ -10,7 +10,7 @@ import pytest
 from platewright.errors import PlatewrightError
 from platewright.run import chain, gibbs, slicing
 from platewright.run import em as run_em
-from platewright.schemas import em
+from platewright.schemas import expectations, soft
 from platewright.schemas import gibbs as blocks
 from schemas import test_chain_block, test_conditional_ratio, test_em_laws, test_schemas_agree, test_slice_step
 from schemas.joint_distribution import compare
@@ -134,16 +134,25 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("blocks forget that the others are known", blocks._given_all_but,
            "graph.known | (set(graph.unknown) - set(block))", "graph.known", partial(ratio, "known_variance")),
     # expectation maximisation
-    mutant("soft counts forget the probability", em._soft, "multiply(weight, substitute(statement.summand, changes))",
-           "substitute(statement.summand, changes)", partial(statistics, "poissons")),
-    mutant("pools forget the probability", em._soft, "multiply(weight, substitute(statement.weight, changes))",
+    mutant("soft counts forget the probability", soft._weighed_statistic,
+           "multiply(whole.weight, substitute(statement.summand, dict(whole.changes)))",
+           "substitute(statement.summand, dict(whole.changes))", partial(statistics, "poissons")),
+    mutant("pools forget the probability", soft._weighed_pool,
+           "multiply(whole.weight, substitute(statement.weight, changes))",
            "substitute(statement.weight, changes)", partial(statistics, "known_variance")),
-    mutant("neighbours change places", em._weight, "(lag.index, item.before, item.level)),",
+    mutant("neighbours change places", soft.along_chain, "(lag.index, item.before, item.level)),",
            "(lag.index, item.level, item.before)),", partial(statistics, "symbols")),
-    mutant("log weights forget a factor", em.expectations, "for factor in item.factors:",
-           "for factor in item.factors[1:]:", partial(objective, "poissons")),
-    mutant("probabilities are not normalised", em.expectations, "exp(weights - norm)", "exp(weights)",
+    mutant("tied classes count as independent", soft.Softener.together,
+           "Reference(joint_name(names), (*place, *levels))",
+           "multiply(*(Reference(i.probability, (*place, i.level)) for i in items))", partial(statistics, "path")),
+    mutant("log weights forget a factor", expectations._upwards, "for factor in clique.factors]",
+           "for factor in clique.factors[1:]]", partial(objective, "poissons")),
+    mutant("a message is lost", expectations._upwards, "for name in clique.inner:", "for name in clique.inner[1:]:",
+           partial(objective, "path")),
+    mutant("probabilities are not normalised", expectations._downwards, "multiply(-1.0, message)", "0.0",
            partial(objective, "poissons")),
+    mutant("probabilities forget those above", expectations._downwards, "if clique.others:", "if False:",
+           partial(objective, "path")),
     mutant("the objective forgets the priors", Runner.expected, "for factor in self.plan.rest:",
            "for factor in self.plan.rest[1:]:", partial(objective, "known_variance")),
     mutant("a chain is left out of the objective", Runner.expected, "total += log_total", "pass",

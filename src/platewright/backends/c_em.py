@@ -30,7 +30,8 @@ from platewright.backends.c_expression import Unprintable
 from platewright.backends.naming import Names
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic
-from platewright.schemas.em import EMPlan, Hidden
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import Hidden
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_counts, check_possible
 from platewright.run.shown import Shown
 from platewright.run.soft_start import start_expectations
-from platewright.schemas.em import EMPlan, Hidden, hidden_named
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import Hidden, hidden_named
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
@@ -98,12 +99,12 @@ class Runner:
         steepest = -np.inf
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._expect, {}, everything, self.sizes)
-            for item in self.plan.hidden:
-                if not item.chain:
-                    check_possible(item.name, computed[f"{item.name}.log_norm"])
-                    found[item.probability] = computed[item.probability]
-                    total += float(np.sum(computed[f"{item.name}.log_norm"]))
-                    steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
+            for group in self.plan.groups:
+                for name in group.log_norms:
+                    check_possible(", ".join(group.levels), computed[name])
+                    total += float(np.sum(computed[name]))
+                    steepest = max(steepest, float(np.max(computed[name], initial=-np.inf)))
+            found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:
@@ -233,12 +234,13 @@ def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, A
 
 
 def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
-    """`c` where it was asked for or pays, and where the hidden variables are not chains."""
+    """`c` where it was asked for or pays, and where the hidden variables are neither chains nor tied to each other."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     rows = max(sizes[item.axes[0].plate] for item in plan.hidden)
     wanted = backend == "c" or (backend == "auto" and rows >= ROWS_FOR_C)
-    return "c" if wanted and find_compiler() is not None and not any(i.chain for i in plan.hidden) else "numpy"
+    alone = not any(item.chain for item in plan.hidden) and all(len(group.members) == 1 for group in plan.groups)
+    return "c" if wanted and alone and find_compiler() is not None else "numpy"
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.marginal import Marginal, evaluate_at
 from platewright.run.posterior import Posterior
 from platewright.run.shown import Shown
-from platewright.schemas.em import Hidden, hidden_named
+from platewright.schemas.hidden import Group, Hidden, hidden_named
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -87,12 +87,8 @@ class Runner:
         entropy = 0.0
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._hidden, {}, everything, self.sizes)
-            for item in self.plan.hidden:
-                if not item.chain:
-                    probability = computed[item.probability]
-                    found[item.probability] = probability
-                    weights = np.where(probability > 0, computed[f"{item.name}.log_weight"], 0.0)
-                    entropy += float(np.sum(computed[f"{item.name}.log_norm"]) - np.sum(probability * weights))
+            found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
+            entropy += sum(_entropy(group, computed) for group in self.plan.groups)
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:
@@ -129,6 +125,17 @@ class Runner:
             current, entropy = self.hidden(self.moments(posterior))
             posterior, evidence = self.posterior(current)
         return Bounded(posterior.values, current, (*bounds, evidence + entropy), False)
+
+
+def _entropy(group: Group, computed: Mapping[str, Array]) -> float:
+    """The entropy of a group: that of each clique's first variable given the others, in turn."""
+    total = 0.0
+    for clique in group.cliques:
+        probability = computed[clique.probability]
+        message = np.expand_dims(computed[clique.message], len(group.axes))
+        share = np.where(probability > 0, computed[clique.log_weight] - message, 0.0)
+        total -= float(np.sum(probability * share))
+    return total
 
 
 def run_mean_field(

@@ -8,7 +8,8 @@ import numpy as np
 
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.schemas.em import EMPlan, Hidden
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import Hidden, hidden_named, joint_name
 
 
 def start_expectations(
@@ -29,7 +30,19 @@ def start_expectations(
             pair = np.concatenate([flat[:1], flat[:-1]])[:, :, None] * flat[:, None, :]
             first = np.asarray(columns[beginning(item.axes[0].plate)]) != 0
             found[item.pair] = np.where(first[:, None, None], 0.0, pair)
-    return found
+    return found | {joint_name(names): _independent(names, plan, found) for names in plan.joint}
+
+
+def _independent(names: tuple[str, ...], plan: EMPlan, found: Mapping[str, Array]) -> Array:
+    """Joint probabilities of several variables, each on its own so far."""
+    rank = len(hidden_named(plan.hidden, names[0]).axes)
+    whole = np.ones(1)
+    for number, name in enumerate(names):
+        single = found[f"{name}.probability"]
+        shape = [*single.shape[:rank], *(1 for _ in names)]
+        shape[rank + number] = single.shape[rank]
+        whole = whole * single.reshape(shape)
+    return whole
 
 
 def _features(item: Hidden, plan: EMPlan, columns: Mapping[str, Array], shape: tuple[int, ...]) -> Array | None:

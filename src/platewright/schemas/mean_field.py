@@ -18,8 +18,10 @@ from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
-from platewright.schemas.em import Hidden, expectations, find_hidden, softened
 from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.expectations import expectations
+from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
+from platewright.schemas.soft import softened
 
 NAME = "mean-field"
 
@@ -31,12 +33,15 @@ class MeanFieldPlan:
     graph: Graph
     goal: Goal
     hidden: tuple[Hidden, ...]
+    groups: tuple[Group, ...]
     complete: Plan
     maximise: Program
     expect: Program
     rest: tuple[Factor, ...] = ()
     steps: tuple[Step, ...] = ()
     barren: tuple[str, ...] = ()
+    joint: tuple[tuple[str, ...], ...] = ()
+    """Sets of hidden variables whose joint probabilities the statistics need."""
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
     proper: bool = True
@@ -68,21 +73,34 @@ def plan_mean_field(graph: Graph, goal: Goal) -> MeanFieldPlan | Declined:
         return Declined(NAME, f"with {', '.join(names_hidden)} known: {complete.reason}")
     expecter = Expecter(complete.conditionals, now.nodes, now.facts)
     hidden: list[Hidden] = []
+    expected: dict[Factor, Factor] = {}
     for name in names_hidden:
-        found = find_hidden(now, name, names_hidden)
+        found = find_hidden(now, name)
         if isinstance(found, Declined):
             return Declined(NAME, found.reason)
-        factors = []
         for factor in found.factors:
-            expected = expecter.factor(factor)
-            if isinstance(expected, Declined):
-                return Declined(NAME, f"in {factor.owner}: {expected.reason}")
-            factors.append(expected)
-        hidden.append(replace(found, factors=tuple(factors)))
-    soft = softened(complete.program, hidden)
+            if factor not in expected:
+                taken = expecter.factor(factor)
+                if isinstance(taken, Declined):
+                    return Declined(NAME, f"in {factor.owner}: {taken.reason}")
+                expected[factor] = taken
+        hidden.append(replace(found, factors=tuple(expected[factor] for factor in found.factors)))
+    groups = find_groups(now, hidden)
+    if isinstance(groups, Declined):
+        return Declined(NAME, groups.reason)
+    soft = softened(complete.program, hidden, groups)
     if isinstance(soft, Declined):
         return Declined(NAME, soft.reason)
-    rest = tuple(factor for factor in now.factors if not mentions(factor.expression, set(names_hidden)))
     return MeanFieldPlan(
-        graph, goal, tuple(hidden), complete, soft, expectations(now, hidden), rest, prepared.steps, prepared.barren
+        graph=graph,
+        goal=goal,
+        hidden=tuple(hidden),
+        groups=groups,
+        complete=complete,
+        maximise=soft.program,
+        expect=expectations(now, groups, soft.joint),
+        rest=tuple(factor for factor in now.factors if not mentions(factor.expression, set(names_hidden))),
+        steps=prepared.steps,
+        barren=prepared.barren,
+        joint=soft.joint,
     )

@@ -1,0 +1,96 @@
+"""Posterior probabilities of hidden variables as a program: messages up the cliques of a group, probabilities down.
+
+    log weight of a clique    its log factors + the messages that arrive
+    message                   log-sum-exp over its first variable
+    probability               p(first | others) p(others),   p(first | others) = exp(log weight - message)
+
+A group of one variable is a clique without others: its message is the log probability of what is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from platewright.algebra.build import add, call, exp, log_sum_exp, multiply, totals
+from platewright.algebra.expression import Expression, Index, Reference, names
+from platewright.graph.graph import Graph
+from platewright.program.program import Program
+from platewright.program.statements import Assign
+from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.hidden import Clique, Group, at_levels, joint_name
+
+IMPOSSIBLE = -1e300
+"""In place of minus infinity, the message about values that cannot be: differences with it stay defined."""
+
+
+def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[str, ...]]) -> Program:
+    """Log weights, messages and probabilities of all groups; `joint` are the sets whose probabilities are wanted."""
+    body: list[Assign] = []
+    for group in groups:
+        body += _upwards(group) + _downwards(group)
+        made = {statement.name for statement in body}
+        wanted = [(item.name,) for item in group.members]
+        wanted += [found for found in joint if set(found) <= set(group.levels)]
+        body += [_marginal(group, found) for found in wanted if joint_name(found) not in made]
+    used = {name for statement in body for name in names(statement.expression)}
+    columns = {name: node.axes for name, node in graph.nodes.items() if name in used}
+    made = {statement.name for statement in body}
+    columns |= {name: () for name in sorted(used - made) if name not in columns}  # moments, as mean field has them
+    nodes = {name: node for name, node in graph.nodes.items() if name in columns}
+    codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
+    return Program(graph.title, columns, (), tuple(body), tuple(s.name for s in body), codes, fixed_sizes(graph))
+
+
+def _axes(group: Group, scope: Sequence[str]) -> tuple[Index, ...]:
+    return (*group.axes, *(group.levels[name] for name in scope))
+
+
+def _upwards(group: Group) -> list[Assign]:
+    """Log weights and messages, in the order of elimination."""
+    body = []
+    by_first = {clique.first: clique for clique in group.cliques}
+    for clique in group.cliques:
+        inside: dict[str, Expression] = {name: group.levels[name] for name in clique.scope}
+        parts = [at_levels(factor, group.axes, inside) for factor in clique.factors]
+        for name in clique.inner:
+            parts.append(Reference(by_first[name].message, _axes(group, by_first[name].others)))
+        axes = _axes(group, clique.scope)
+        shown = ", ".join(clique.scope)
+        body.append(Assign(clique.log_weight, axes, add(*parts), f"log p({shown} = level, its data | parameters)"))
+        weights = Reference(clique.log_weight, axes)
+        summed = log_sum_exp(weights, group.levels[clique.first])
+        if clique.others:
+            summed = call("maximum", summed, IMPOSSIBLE)
+        body.append(Assign(clique.message, _axes(group, clique.others), summed, f"{clique.first} summed out"))
+    return body
+
+
+def _downwards(group: Group) -> list[Assign]:
+    """Joint probabilities of cliques, in the reverse order."""
+    body = []
+    for clique in reversed(group.cliques):
+        axes = _axes(group, clique.scope)
+        message = Reference(clique.message, _axes(group, clique.others))
+        share = exp(add(Reference(clique.log_weight, axes), multiply(-1.0, message)))
+        if clique.others:
+            share = multiply(share, _summed(group, group.cliques, clique.others))
+        body.append(Assign(clique.probability, axes, share, f"posterior of {', '.join(clique.scope)}"))
+    return body
+
+
+def _summed(group: Group, cliques: Sequence[Clique], wanted: Sequence[str]) -> Expression:
+    """The probability of some variables of a group, from the clique that holds them with the fewest others."""
+    # The clique of the first of them to be eliminated holds them all, and no smaller one need.
+    holding = [clique for clique in cliques if set(wanted) <= set(clique.scope) and clique.first in wanted]
+    clique = holding[0]
+    probability = Reference(clique.probability, _axes(group, clique.scope))
+    return totals(probability, [group.levels[name] for name in clique.scope if name not in wanted])
+
+
+def _marginal(group: Group, wanted: tuple[str, ...]) -> Assign:
+    return Assign(
+        joint_name(wanted),
+        _axes(group, wanted),
+        _summed(group, group.cliques, wanted),
+        f"posterior of {', '.join(wanted)}",
+    )

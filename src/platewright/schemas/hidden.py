@@ -1,0 +1,261 @@
+"""Hidden variables inside a plate: what their values are, and which of them are tied to each other.
+
+    x1[n] -> x2[n] -> y[n]      x1 and x2 meet in the factor of x2: one group, and its posterior is a joint one
+
+Elements of the plate are independent given the parameters, so a group is a small graph without plates, the same for
+every element. The order in which it is eliminated is chosen here, once, for all elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from platewright.algebra.build import substitute, totals
+from platewright.algebra.expression import Expression, Index, Reference, walk
+from platewright.elimination.state import TableConditional
+from platewright.errors import UnknownName
+from platewright.graph.graph import Factor, Graph
+from platewright.inference.ordering import choose_ordering
+from platewright.operation import Declined
+from platewright.schemas.gibbs import ChainBlock, ExactBlock, hidden_block
+
+NAME = "em"
+USUAL_LEVELS = 3
+"""How many levels a variable counts for in the choice of an order, where only the data will tell."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A hidden discrete variable: its levels, and whether neighbouring elements depend on each other."""
+
+    name: str
+    axes: tuple[Index, ...]
+    level: Index
+    chain: bool
+    factors: tuple[Factor, ...]
+
+    @property
+    def before(self) -> Index:
+        """The level of the previous element of a chain."""
+        return Index(self.level.name + "'", self.level.plate)
+
+    @property
+    def probability(self) -> str:
+        """The array of posterior probabilities: axes of the variable, then its level."""
+        return f"{self.name}.probability"
+
+    @property
+    def pair(self) -> str:
+        """The array of posterior probabilities of neighbouring values: step, level before, level now."""
+        return f"{self.name}.pair"
+
+
+@dataclass(frozen=True)
+class Clique:
+    """A variable with those it is tied to when its turn comes: summed out, it leaves a message about the others."""
+
+    first: str
+    others: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    inner: tuple[str, ...]
+    """Variables whose messages arrive here."""
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """All variables of its table."""
+        return (self.first, *self.others)
+
+    @property
+    def log_weight(self) -> str:
+        """The array of log weights of its values, messages included."""
+        return f"{self.first}.log_weight"
+
+    @property
+    def message(self) -> str:
+        """The array that is left when its first variable is summed out; at the end, the log norm of the group."""
+        return f"{self.first}.message" if self.others else f"{self.first}.log_norm"
+
+    @property
+    def probability(self) -> str:
+        """The array of posterior probabilities of its variables together."""
+        return joint_name(self.scope)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Hidden variables of one element that depend on each other, in the order of elimination."""
+
+    members: tuple[Hidden, ...]
+    cliques: tuple[Clique, ...]
+
+    @property
+    def axes(self) -> tuple[Index, ...]:
+        """The plates that repeat the group."""
+        return self.members[0].axes
+
+    @property
+    def log_norms(self) -> tuple[str, ...]:
+        """Arrays whose sum is the log probability of what is seen, element by element."""
+        return tuple(clique.message for clique in self.cliques if not clique.others)
+
+    @cached_property
+    def levels(self) -> Mapping[str, Index]:
+        """The level index of each member."""
+        return {item.name: item.level for item in self.members}
+
+    def holding(self, wanted: Iterable[str]) -> Clique | None:
+        """The first clique with all these variables."""
+        return next((clique for clique in self.cliques if set(wanted) <= set(clique.scope)), None)
+
+
+def joint_name(names: Sequence[str]) -> str:
+    """The array of posterior probabilities of several hidden variables of one element."""
+    return ".".join((*names, "probability"))
+
+
+def hidden_named(hidden: Sequence[Hidden], name: str) -> Hidden:
+    """The hidden variable of a name."""
+    found = next((item for item in hidden if item.name == name), None)
+    if found is None:
+        raise UnknownName(name, [item.name for item in hidden], where="probabilities")
+    return found
+
+
+def find_hidden(graph: Graph, name: str) -> Hidden | Declined:
+    """A hidden variable with its levels and factors, or why its posterior has no table."""
+    factors = tuple(factor for factor in graph.factors if name in factor.names)
+    found = hidden_block(graph, name)
+    node = graph.nodes[name]
+    plate = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
+    level = Index(f"{name}.level", plate)
+    match found:
+        case ChainBlock():
+            return Hidden(name, node.axes, level, True, factors)
+        case ExactBlock():
+            if any(isinstance(c, TableConditional) for c in found.plan.conditionals):
+                return Hidden(name, node.axes, level, False, factors)
+            return Declined(NAME, f"{name} has no table of values")
+    reason = found.reason if isinstance(found, Declined) else "it is drawn by a slice sampler"
+    return Declined(NAME, reason)
+
+
+def find_groups(graph: Graph, hidden: Sequence[Hidden]) -> tuple[Group, ...] | Declined:
+    """Hidden variables that are not chains, grouped by those of their factors in which they meet."""
+    names = {item.name for item in hidden}
+    chains = {item.name for item in hidden if item.chain}
+    for factor in factors_of(hidden):
+        met = sorted(factor.names & names)
+        if len(met) > 1 and chains & set(met):
+            chain = min(chains & set(met))
+            other = next(name for name in met if name != chain)
+            return Declined(NAME, f"the hidden variables {chain} and {other} meet in {factor.owner}")
+    groups = []
+    for members in _connected(hidden):
+        found = _group(graph, members)
+        if isinstance(found, Declined):
+            return found
+        groups.append(found)
+    return tuple(groups)
+
+
+def _connected(hidden: Sequence[Hidden]) -> list[list[Hidden]]:
+    """Variables that meet, directly or through others, in the order of writing."""
+    waiting = [item for item in hidden if not item.chain]
+    found = []
+    while waiting:
+        group, reached = [], {waiting[0].name}
+        grown = True
+        while grown:
+            grown = False
+            for item in list(waiting):
+                if item.name in reached or any(reached & factor.names for factor in item.factors):
+                    group.append(item)
+                    waiting.remove(item)
+                    reached.add(item.name)
+                    grown = True
+        found.append(sorted(group, key=hidden.index))
+    return found
+
+
+def _group(graph: Graph, members: list[Hidden]) -> Group | Declined:
+    """One group with its elimination order."""
+    names = {item.name for item in members}
+    if odd := next((item for item in members if _plates(item) != _plates(members[0])), None):
+        return Declined(NAME, f"the hidden variables {members[0].name} and {odd.name} meet but live on other plates")
+    factors = factors_of(members)
+    for factor in factors:
+        if reason := _apart(factor, names):
+            return Declined(NAME, reason)
+    sizes = {item.name: _level_count(graph, item) for item in members}
+    scopes = [sorted(factor.names & names) for factor in factors]
+    order = choose_ordering(scopes, sizes).order
+    return Group(tuple(members), _cliques(order, factors, names))
+
+
+def _plates(item: Hidden) -> tuple[str, ...]:
+    return tuple(axis.plate for axis in item.axes)
+
+
+def factors_of(hidden: Sequence[Hidden]) -> list[Factor]:
+    """The factors that touch any of these variables, each once."""
+    return list(dict.fromkeys(factor for item in hidden for factor in item.factors))
+
+
+def _level_count(graph: Graph, item: Hidden) -> int:
+    """How many values a variable has, as far as the model tells."""
+    domain = graph.nodes[item.name].domain
+    if domain.kind == "integer":
+        return int(domain.upper - domain.lower) + 1
+    plate = graph.plates.get(item.level.plate)
+    return (plate.size if plate is not None else None) or USUAL_LEVELS
+
+
+def places(factor: Factor, name: str) -> set[tuple[Expression, ...]]:
+    """Where a factor looks a variable up."""
+    return {n.indices for n in walk(factor.expression) if isinstance(n, Reference) and n.name == name}
+
+
+def _apart(factor: Factor, names: set[str]) -> str:
+    """Why a factor does not stay inside one element of the group's plates; empty when it does."""
+    found = {place for name in names & factor.names for place in places(factor, name)}
+    if len(found) > 1:
+        shown = ", ".join(sorted(names & factor.names))
+        return f"{factor.owner} ties {shown} at different elements"
+    for place in found:
+        if len(set(place)) < len(place) or not all(isinstance(at, Index) and at in factor.axes for at in place):
+            return f"{factor.owner} looks {min(names & factor.names)} up at {', '.join(map(str, place))}"
+    return ""
+
+
+def _cliques(order: Sequence[str], factors: Sequence[Factor], names: set[str]) -> tuple[Clique, ...]:
+    """The cliques of an elimination order, messages going to that of the next variable in them."""
+    rank = {name: number for number, name in enumerate(order)}
+    scopes: dict[str, set[str]] = {name: set() for name in order}
+    own: dict[str, list[Factor]] = {name: [] for name in order}
+    inner: dict[str, list[str]] = {name: [] for name in order}
+    for factor in factors:
+        touched = sorted(factor.names & names, key=rank.__getitem__)
+        own[touched[0]].append(factor)
+        scopes[touched[0]] |= set(touched[1:])
+    found = []
+    for name in order:
+        others = tuple(sorted(scopes[name], key=rank.__getitem__))
+        if others:
+            scopes[others[0]] |= set(others[1:])
+            inner[others[0]].append(name)
+        found.append(Clique(name, others, tuple(own[name]), tuple(inner[name])))
+    return tuple(found)
+
+
+def at_levels(factor: Factor, axes: tuple[Index, ...], levels: Mapping[str, Expression]) -> Expression:
+    """A factor's contribution to one element, with its hidden variables set to their levels."""
+    expression = factor.expression
+    changes: dict[Expression, Expression] = {}
+    for name, level in levels.items():
+        for place in places(factor, name):
+            expression = substitute(expression, {Reference(name, place): level})
+            changes |= dict(zip(place, axes, strict=True))
+    left = [axis for axis in factor.axes if axis not in changes]
+    return totals(substitute(expression, changes), left)

@@ -1,0 +1,161 @@
+"""Soft statistics: sums over rows of functions of hidden values become sums of their expectations.
+
+    sum_n [z[n] = k] y[n]      becomes      sum_n sum_l p(z[n] = l | data, parameters) [l = k] y[n]
+
+Hidden variables of one element that a statement mentions together need their joint probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from platewright.algebra.build import multiply, substitute, total
+from platewright.algebra.expression import ONE, Expression, Index, Lag, Reference, mentions, walk
+from platewright.operation import Declined
+from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Cell, Feature, Pool, Statistic
+from platewright.schemas.hidden import NAME, Group, Hidden, joint_name
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """What stands for hidden values: their probability, what to put in for them, and the levels to sum over."""
+
+    weight: Expression = ONE
+    changes: Mapping[Expression, Expression] = field(default_factory=dict)
+    extra: tuple[Index, ...] = ()
+
+    def times(self, other: Weighing) -> Weighing:
+        """Independent values together."""
+        return Weighing(
+            multiply(self.weight, other.weight), {**self.changes, **other.changes}, self.extra + other.extra
+        )
+
+
+@dataclass(frozen=True)
+class Softened:
+    """A program for probabilities of hidden values, and which of them it needs together."""
+
+    program: Program
+    joint: tuple[tuple[str, ...], ...]
+
+
+def softened(program: Program, hidden: Sequence[Hidden], groups: Sequence[Group]) -> Softened | Declined:
+    """A program for known hidden values as one for their probabilities."""
+    softener = Softener(tuple(hidden), tuple(groups))
+    passes: list[Statistic | Pool] = []
+    for statement in program.passes:
+        found = softener.statement(statement)
+        if isinstance(found, Declined):
+            return found
+        passes.append(found)
+    columns = dict(program.columns)
+    for item in hidden:
+        columns.pop(item.name, None)
+        columns[item.probability] = (*item.axes, item.level)
+        if item.chain:
+            columns[item.pair] = (*item.axes, item.before, item.level)
+    for names in softener.joint:
+        columns[joint_name(names)] = softener.axes(names)
+    return Softened(replace(program, passes=tuple(passes), columns=columns), tuple(softener.joint))
+
+
+@dataclass
+class Softener:
+    """Makes statements soft and notes which joint probabilities that takes."""
+
+    hidden: tuple[Hidden, ...]
+    groups: tuple[Group, ...]
+    joint: dict[tuple[str, ...], None] = field(default_factory=dict)
+
+    def axes(self, names: tuple[str, ...]) -> tuple[Index, ...]:
+        """The axes of a joint probability."""
+        items = [next(item for item in self.hidden if item.name == name) for name in names]
+        return (*items[0].axes, *(item.level for item in items))
+
+    def statement(self, statement: Statistic | Pool) -> Statistic | Pool | Declined:
+        """One statement with expectations in place of hidden values."""
+        parts = expressions_of(statement)
+        mentioned = [item for item in self.hidden if any(mentions(part, {item.name}) for part in parts)]
+        if not mentioned:
+            return statement
+        if isinstance(statement, Statistic) and statement.kind != "sum":
+            return Declined(NAME, f"{statement.name} is a {statement.kind} over hidden values")
+        whole = Weighing()
+        for group in self.groups:
+            found = self.together(parts, [item for item in mentioned if item in group.members])
+            if isinstance(found, Declined):
+                return found
+            whole = whole.times(found)
+        for item in mentioned:
+            if item.chain:
+                found = along_chain(parts, item)
+                if isinstance(found, Declined):
+                    return found
+                whole = whole.times(found)
+        return (
+            _weighed_statistic(statement, whole)
+            if isinstance(statement, Statistic)
+            else _weighed_pool(statement, whole)
+        )
+
+    def together(self, parts: list[Expression], items: list[Hidden]) -> Weighing | Declined:
+        """The joint probability of members of one group at one element."""
+        if not items:
+            return Weighing()
+        names = tuple(item.name for item in items)
+        found = {place for item in items for place in _places(parts, item.name)}
+        if len(found) > 1:
+            return Declined(NAME, f"a statistic needs {', '.join(names)} at several places")
+        place = found.pop()
+        if any(isinstance(at, Lag) for at in place):
+            return Declined(NAME, f"a statistic needs {', '.join(names)} at several places")
+        if len(names) > 1:
+            self.joint[names] = None
+        levels = tuple(item.level for item in items)
+        changes: dict[Expression, Expression] = {Reference(item.name, place): item.level for item in items}
+        return Weighing(Reference(joint_name(names), (*place, *levels)), changes, levels)
+
+
+def along_chain(parts: list[Expression], item: Hidden) -> Weighing | Declined:
+    """The probability of an element of a chain, or of two neighbours."""
+    found = _places(parts, item.name)
+    lagged = {place for place in found if any(isinstance(at, Lag) for at in place)}
+    plain = found - lagged
+    if len(plain) > 1 or len(lagged) > 1:
+        return Declined(NAME, f"a statistic needs {item.name} at several places")
+    changes: dict[Expression, Expression] = {Reference(item.name, place): item.level for place in plain}
+    if not lagged:
+        return Weighing(Reference(item.probability, (*plain.pop(), item.level)), changes, (item.level,))
+    place = lagged.pop()
+    lag = next(at for at in place if isinstance(at, Lag))
+    changes[Reference(item.name, place)] = item.before
+    return Weighing(Reference(item.pair, (lag.index, item.before, item.level)), changes, (item.before, item.level))
+
+
+def _places(parts: list[Expression], name: str) -> set[tuple[Expression, ...]]:
+    return {n.indices for part in parts for n in walk(part) if isinstance(n, Reference) and n.name == name}
+
+
+def _weighed_statistic(statement: Statistic, whole: Weighing) -> Statistic:
+    body: Expression = multiply(whole.weight, substitute(statement.summand, dict(whole.changes)))
+    kept = []
+    for index in whole.extra:
+        summed = total(body, index)
+        if any(isinstance(n, Reference) and index in n.indices for n in walk(summed)):
+            kept.append(index)
+        else:
+            body = summed
+    return replace(statement, over=(*statement.over, *kept), summand=body)
+
+
+def _weighed_pool(statement: Pool, whole: Weighing) -> Pool:
+    changes = dict(whole.changes)
+    return replace(
+        statement,
+        over=(*statement.over, *whole.extra),
+        weight=multiply(whole.weight, substitute(statement.weight, changes)),
+        cells=tuple(Cell(c.index, substitute(c.code, changes)) for c in statement.cells),
+        features=tuple(Feature(substitute(f.expression, changes), f.inner) for f in statement.features),
+    )
