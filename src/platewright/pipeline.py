@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,11 +19,13 @@ from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
-from platewright.errors import MissingColumn, ModelError, UnknownName
-from platewright.graph.graph import read_graph
+from platewright.errors import MissingColumn, MissingValue, ModelError, UnknownName
+from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
 from platewright.language.networks import bif, uai
+from platewright.operation import Declined, Step
+from platewright.operations.split_partly_known import split_partly_known
 from platewright.program.program import Program
 from platewright.run.allocation import check_allocations
 from platewright.run.changing import needs_rows, row_plate
@@ -65,15 +68,24 @@ class Model(language.Model):
         """For a model read from BUGS text: its report, and the way from BUGS data to ours."""
         return self._read_from
 
-    def derive(self, known: Iterable[str] = (), goal: Goal = "posterior", by: str = "auto") -> DerivedPlan:
-        """The algorithm for this model with the given variables known, without any data."""
+    def derive(
+        self, known: Iterable[str] = (), goal: Goal = "posterior", by: str = "auto", partly: Iterable[str] = ()
+    ) -> DerivedPlan:
+        """The algorithm for this model with the given variables known, without any data.
+
+        `partly` names those of them that will have missing cells.
+        """
         if goal not in GOALS:
             raise UnknownName(goal, GOALS, where="goal=")
-        names = frozenset([known] if isinstance(known, str) else known)
+        holed = tuple(sorted({partly} if isinstance(partly, str) else set(partly)))
+        names = frozenset([known] if isinstance(known, str) else known) | set(holed)
         # Variables are written once and never change, so their numbers tell whether a plan is still good.
-        key = (names, goal, by, len(self.plates), len(self.variables), len(self.potentials))
+        key = (names, holed, goal, by, len(self.plates), len(self.variables), len(self.potentials))
         if key not in self._plans:
-            self._plans[key] = choose_plan(read_graph(self, names), goal, by)
+            splits = split_all(read_graph(self, names), holed)
+            graph = splits[-1].after if splits else read_graph(self, names)
+            found = choose_plan(graph, goal, by)
+            self._plans[key] = replace(found, steps=(*splits, *found.steps))
         return DerivedPlan(self, self._plans[key])
 
     def learn(
@@ -112,19 +124,26 @@ class Model(language.Model):
         return infer(self, evidence, about, most_bytes)
 
     def _learn_whole(
-        self, data: object, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
+        self,
+        data: object,
+        goal: Goal,
+        by: str,
+        backend: str,
+        seed: int,
+        options: Mapping[str, Any],
+        scan: bool = False,
     ) -> AnyFit:
-        """All data in memory at once."""
+        """All data in memory at once. Large columns are searched for missing and infinite cells only with `scan`."""
         start = perf_counter()
         wanted = self._signature()
-        dataset = bind(wanted, data, scan=False)
+        dataset = bind(wanted, data, scan=scan, partly=True)
         bound = perf_counter()
-        plan = self.derive(dataset.known - _inputs(self), goal, by).plan
+        plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
         derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
         if not isinstance(plan, Plan):
-            if not are_finite(dataset.columns.values()):
-                bind(wanted, data)  # names the row, column and value that is not finite
+            if not scan and not are_finite(dataset.columns.values()):
+                return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
             return _iterated(
                 plan, columns, dataset, seed, backend, options, {"bind": bound - start, "derive": derived - bound}
             )
@@ -135,8 +154,9 @@ class Model(language.Model):
         check_allocations(plan.program, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
         found = runner.statistics(columns, sizes, ())
-        if not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values())):
-            bind(wanted, data)  # names the row, column and value that is not finite
+        lost = not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
+        if lost and not scan:  # finds missing cells, or names the cell that is not finite
+            return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
         if again := runner.ill_conditioned(found):
             found = runner.statistics(columns, sizes, again)
         fit = Fit(plan, found, columns, sizes, dataset.labels, runner.backend, seed, signature=wanted)
@@ -148,15 +168,21 @@ class Model(language.Model):
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
         start = perf_counter()
         wanted = self._signature()
-        first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
+        try:
+            first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
+        except MissingValue:
+            return self._learn_whole(path, goal, by, backend, seed, options)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
         if not isinstance(plan, Plan) or needs_rows(plan.program):
             return self._learn_whole(path, goal, by, backend, seed, options)
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
-        found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False), ())
-        if not all_finite(found):
-            _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), ())  # names the row that is not finite
+        try:
+            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False), ())
+        except MissingValue:
+            return self._learn_whole(path, goal, by, backend, seed, options)
+        if not all_finite(found):  # finds missing cells, or names the cell that is not finite
+            return self._learn_whole(path, goal, by, backend, seed, options, scan=True)
         if again := runner.ill_conditioned(found):
             found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
         fit = Fit(plan, found, {}, sizes, labels, runner.backend, seed, signature=wanted)
@@ -310,6 +336,17 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
         case _:
             programs = (plan.expect, plan.maximise)
     return "\n\n".join(emit(program, backend) for program in programs)
+
+
+def split_all(graph: Graph, partly: Iterable[str]) -> tuple[Step, ...]:
+    """One step for each variable with missing cells."""
+    steps: list[Step] = []
+    for name in partly:
+        found = split_partly_known(steps[-1].after if steps else graph, name)
+        if isinstance(found, Declined):
+            raise MissingValue(f"`{name}` has missing cells: {found.reason}", hint="drop these rows or fill them")
+        steps.append(found)
+    return tuple(steps)
 
 
 def _inputs(model: language.Model) -> set[str]:

@@ -48,7 +48,7 @@ REGRESSION: dict[str, Bad] = {
     "a number as data": (lambda m, d: m.learn(3), SourceError, ("int",)),
     "a missing input": (lambda m, d: m.learn({"y": d["y"]}), MissingColumn, ("`X`", "n, c")),
     "an extra column": (learning(extra=[1.0]), UnknownName, ("`extra`",)),
-    "a NaN": (lambda m, d: m.learn({**d, "y": hole(d["y"], np.nan)}), MissingValue, ("`y`", "row 4")),
+    "a NaN in an input": (lambda m, d: m.learn({**d, "X": hole(d["X"], np.nan)}), MissingValue, ("`X`", "row 1")),
     "an infinity": (lambda m, d: m.learn({**d, "y": hole(d["y"], np.inf)}), NotFinite, ("`y`", "row 4")),
     "two lengths": (lambda m, d: m.learn({**d, "y": d["y"][:5]}), ShapeError, ("plate `n`", "5", "`X`")),
     "too few axes": (lambda m, d: m.learn({**d, "X": d["y"]}), ShapeError, ("X",)),

@@ -19,13 +19,14 @@ from platewright.data.cells import Cells, Table
 from platewright.data.dataset import Dataset
 from platewright.data.encode import encode, settle_categories
 from platewright.data.groups import check_parents, find_first, lift, used_plates
+from platewright.data.holes import FILLABLE, Holes, fill_holes, find_holes
 from platewright.data.layout import Labels
 from platewright.data.levels import Levels, decide, merge, observe
 from platewright.data.place import Place
 from platewright.data.read import read_table
 from platewright.data.settle import settle
 from platewright.data.signature import ColumnSpec, Signature
-from platewright.data.support import check_numbers
+from platewright.data.support import MUCH, check_numbers
 from platewright.errors import MissingColumn, UnknownName
 
 
@@ -35,6 +36,7 @@ def bind(
     *,
     labels: Mapping[str, tuple[object, ...]] | None = None,
     scan: bool = True,
+    partly: bool = False,
 ) -> Dataset:
     """Check data against a model's signature and give them as typed arrays.
 
@@ -42,11 +44,11 @@ def bind(
     xarray Dataset; or the path of a .csv or .parquet file. `labels` are those learned before, by plate: a category
     outside them is an `UnseenLevel`. Leave out the plates whose elements are new; rows always are. With `scan=False`
     large real columns are not searched for NaN and infinity: the caller looks at its statistics and, if these are not
-    finite, binds again.
+    finite, binds again. With `partly`, cells of variables that the model explains may be missing.
     """
     levels = known_levels(signature, labels)
     table = read_table(signature, data, named(levels))
-    return bind_table(signature, table, levels, scan)
+    return bind_table(signature, table, levels, scan, partly)
 
 
 def known_levels(signature: Signature, labels: Labels | None) -> dict[str, Levels]:
@@ -78,6 +80,8 @@ class Settled:
     column: ColumnSpec
     cells: Cells
     place: Place
+    holes: Holes | None = None
+    """Cells without a value, in the order of the axes."""
 
     @property
     def is_category(self) -> bool:
@@ -85,15 +89,24 @@ class Settled:
         return self.column.domain.kind == "levels"
 
 
-def bind_table(signature: Signature, table: Table, levels: Mapping[str, Levels], scan: bool = True) -> Dataset:
+def bind_table(
+    signature: Signature, table: Table, levels: Mapping[str, Levels], scan: bool = True, partly: bool = False
+) -> Dataset:
     """The second half of `bind`, which streams use for each piece of a file."""
     _check_required(signature, table)
     used = used_plates(signature, table)
     check_parents(signature, table, used)
-    columns = {name: _settle(signature, signature.columns[name], cells, table) for name, cells in table.columns.items()}
+    columns = {
+        name: settle_column(
+            signature, signature.columns[name], cells, table.start, partly and _is_searched(cells, scan)
+        )
+        for name, cells in table.columns.items()
+    }
     outer = signature.parent_columns()
     parents = {
-        plate: _settle(signature, outer[plate], cells, table) for plate, cells in table.parents.items() if plate in used
+        plate: settle_column(signature, outer[plate], cells, table.start)
+        for plate, cells in table.parents.items()
+        if plate in used
     }
     # In one table every column has a cell a row, so an outer group further out says nothing about its plate's size.
     own = [parent for plate, parent in parents.items() if table.row in (None, plate)]
@@ -108,7 +121,8 @@ def bind_table(signature: Signature, table: Table, levels: Mapping[str, Levels],
     by_root = named(found)
     labels = {name: by_root[signature.root(name)] for name in signature.plates if signature.root(name) in by_root}
     every = spread(signature, sizes)
-    return Dataset(values, every, labels, codes, _find_series(signature, every, codes, table.start))
+    missing = {name: settled.holes for name, settled in columns.items() if settled.holes is not None}
+    return Dataset(values, every, labels, codes, _find_series(signature, every, codes, table.start), missing)
 
 
 def find_levels(
@@ -126,20 +140,29 @@ def find_levels(
     return found
 
 
-def settle_column(signature: Signature, column: ColumnSpec, cells: Cells, start: int = 0) -> Settled:
-    """Unpack objects, order the axes, and bring categories to codes with entries or integers."""
+def settle_column(
+    signature: Signature, column: ColumnSpec, cells: Cells, start: int = 0, partly: bool = False
+) -> Settled:
+    """Unpack objects, order the axes, and bring categories to codes with entries or integers.
+
+    With `partly`, cells of a variable that the model explains may be missing.
+    """
     if cells.entries is not None and column.domain.kind != "levels":
         cells = Cells(cells.name, _decode(cells), axes=cells.axes)
+    holes = find_holes(cells) if partly and column.is_random and column.domain.kind in FILLABLE else None
+    if holes is not None:
+        cells = fill_holes(column, cells, holes, start)
+        holes = orient(signature, column, Cells(cells.name, holes, axes=cells.axes)).values
     cells = orient(signature, column, settle(column, cells, start))
     place = Place(column, cells.values.shape, start)
     if column.domain.kind == "levels":
         cells = settle_categories(place, cells)
-    return Settled(column, cells, place)
+    return Settled(column, cells, place, holes)
 
 
-def _settle(signature: Signature, column: ColumnSpec, cells: Cells, table: Table) -> Settled:
-    """Settle one column of a table, whose rows may start late in a file."""
-    return settle_column(signature, column, cells, table.start)
+def _is_searched(cells: Cells, scan: bool) -> bool:
+    """Large columns of reals are searched for holes only when something was not finite."""
+    return scan or cells.values.dtype.kind != "f" or cells.values.size < MUCH
 
 
 def _finish(signature: Signature, settled: Settled, levels: Mapping[str, Levels], scan: bool = True) -> NDArray[Any]:

@@ -5,12 +5,13 @@ sizes["row"]     number of elements of a plate
 labels["k"]      what code 0, 1, ... of plate k stands for
 parents["word"]  for each word, the code of its outer element
 first["time"]    true where a series begins
+missing["x"]     true where a cell had no value; only for variables with such cells
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,11 @@ class Dataset:
     labels: Mapping[str, tuple[object, ...]]
     parents: Mapping[str, NDArray[np.int64]]
     first: Mapping[str, NDArray[np.bool_]]
+    missing: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @property
     def known(self) -> frozenset[str]:
-        """The variables that the data make known."""
+        """The variables that the data make known, some of them perhaps only partly."""
         return frozenset(self.columns)
 
 

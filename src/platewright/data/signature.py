@@ -54,6 +54,8 @@ class ColumnSpec:
     plates: tuple[str, ...]
     domain: Domain
     required: bool = True
+    is_random: bool = False
+    """Whether the model says how its values come about, so that single cells may be missing."""
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,9 @@ def loaded(program: Program) -> Loaded:
 
 
 def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:
-    """Data by variable name, with the hidden columns for membership and for the beginnings of sequences."""
+    """Data by variable name, with the hidden columns: membership, beginnings of sequences, which cells were seen."""
     from platewright.language.plate import beginning, membership
+    from platewright.operations.split_partly_known import observed_name, seen_name
 
     found: dict[str, Array] = dict(dataset.columns)
     for plate, codes in dataset.parents.items():
@@ -60,6 +61,12 @@ def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:
             found[membership(plate, outer)] = codes
     for plate, flags in dataset.first.items():
         found[beginning(plate)] = np.asarray(flags, dtype=np.int64)
+    for name, values in dataset.columns.items():
+        if observed_name(name) in graph.nodes:
+            holes = dataset.missing.get(name)
+            found[observed_name(name)] = np.ones(values.shape) if holes is None else 1.0 - holes
+            if seen_name(name) in graph.nodes:
+                found[seen_name(name)] = found.pop(name)
     return found
 
 

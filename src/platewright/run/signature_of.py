@@ -13,7 +13,13 @@ def signature_of(graph: Graph) -> Signature:
         for name, plate in graph.plates.items()
     }
     columns = {
-        name: ColumnSpec(name, tuple(axis.plate for axis in node.axes), node.domain, required=node.kind == "input")
+        name: ColumnSpec(
+            name,
+            tuple(axis.plate for axis in node.axes),
+            node.domain,
+            required=node.kind == "input",
+            is_random=node.kind == "random",
+        )
         for name, node in graph.nodes.items()
         if "@" not in name and node.kind != "deterministic"
     }
