@@ -246,13 +246,14 @@ def _iterated(
         raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
     sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
     if isinstance(plan, EMPlan):
-        check_sizes(plan.maximise, sizes)
+        for program in plan.latent.programs:
+            check_sizes(program, sizes, plan.latent.points)
         chosen = choose_em_backend(plan, backend, sizes)
         found = run_em(plan, columns, sizes, seed=seed, backend=chosen, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, chosen, seconds)
     if isinstance(plan, MeanFieldPlan):
-        check_sizes(plan.maximise, sizes)
+        check_sizes(plan.maximise, sizes, plan.latent.points)
         bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
@@ -334,7 +335,7 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
         case GibbsPlan():
             programs = plan.programs
         case _:
-            programs = (plan.expect, plan.maximise)
+            programs = (plan.expect, *plan.latent.programs)
     return "\n\n".join(emit(program, backend) for program in programs)
 
 
@@ -367,10 +368,10 @@ def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, i
     check_sizes(plan.program, sizes)
 
 
-def check_sizes(program: Program, sizes: Mapping[str, int]) -> None:
-    """Every plate that the program runs over must have a size."""
+def check_sizes(program: Program, sizes: Mapping[str, int], made: Collection[str] = ()) -> None:
+    """Every plate that the program runs over must have a size; those in `made` get theirs on the way."""
     for plate in program.plates:
-        if plate not in sizes:
+        if plate not in sizes and plate not in made:
             raise ModelError(
                 f"the size of plate `{plate}` is not known", hint=f"give it in the model: m.plate('{plate}', size)"
             )

@@ -351,13 +351,17 @@ def index(variable: Expression, at: object) -> Expression:
     if not isinstance(variable, (Reference, Literal)) or not variable.indices:
         raise ModelError(f"`{variable}` has no plates to index", expected="a variable that lives on a plate")
     shown = variable.name if isinstance(variable, Reference) else "a table"
-    if len(positions) > len(variable.indices):
+    lagged = any(isinstance(part, Lag) for part in variable.indices)
+    if lagged and len(variable.indices) == 1:  # its other axes are not known yet, but their order is
+        return replace(variable, indices=(*variable.indices, *(expression(position) for position in positions)))
+    axes = [axis for axis, part in enumerate(variable.indices) if not isinstance(part, Lag)]
+    if len(positions) > len(axes):
         raise ModelError(
-            f"`{shown}` has {len(variable.indices)} axes but is indexed with {len(positions)}",
-            expected=f"at most {len(variable.indices)} positions",
+            f"`{shown}` has {len(axes)} axes but is indexed with {len(positions)}",
+            expected=f"at most {len(axes)} positions",
         )
     chosen = list(variable.indices)
-    for axis, position in enumerate(positions):
+    for axis, position in zip(axes, positions, strict=False):
         if isinstance(position, slice):
             continue
         where_at = expression(position)

@@ -81,15 +81,21 @@ def explain_gibbs(plan: GibbsPlan) -> str:
 
 def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
-    lines = _heading(plan, "hidden", [item.name for item in plan.hidden])
+    lines = _heading(plan, "hidden", sorted(plan.latent.names))
     if isinstance(plan, MeanFieldPlan):
         lines.append("hidden variables: their distribution from expected log factors of the parameters")
         second = "parameters: their exact posterior, with expected statistics in place of known ones"
     else:
         lines.append("expectation: posterior of the hidden variables given data and parameters")
         second = "maximisation: the closed-form mode, with expected statistics in place of known ones"
+    for group in plan.latent.gaussian:
+        lines.append(
+            f"    {', '.join(member.name for member in group.members)}: Gaussian, integrated out in each element"
+        )
+        lines += [f"    {_line(statement)}" for statement in group.curvature.body]
     lines += [f"    {_line(statement)}" for statement in plan.expect.body]
     lines += ["", second]
-    lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
-    lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
+    for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
+        lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
+        lines += [f"    {_line(statement)}" for statement in program.passes]
     return "\n".join(lines + _why_not_better(plan))

@@ -19,6 +19,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.put_in import put_in
 from platewright.errors import ModelError, ParameterError, PlateError, UnknownName
 from platewright.family import Argument, filled
 from platewright.language.distribution import Distribution, literal
@@ -185,8 +186,20 @@ def align(
                 raise ModelError(
                     f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)"
                 )
-            changes[node] = Reference(node.name, tuple(Lag(i) if i == step.index else i for i in own))
-    return substitute(written, changes)
+            changes[node] = Reference(node.name, _lagged(name, node, step.index, own))
+    return put_in(written, changes)
+
+
+def _lagged(name: str, node: Reference, step: Index, own: tuple[Index, ...]) -> tuple[Expression, ...]:
+    """The place one step back: other axes as they are, or where they were indexed."""
+    given = [part for part in node.indices if part != Lag(PENDING)]
+    others = [index for index in own if index != step]
+    if len(given) > len(others):
+        raise ModelError(
+            f"m.lag('{name}') is indexed with {len(given)} positions", expected=f"at most {len(others)} beside the step"
+        )
+    chosen = iter([*given, *others[len(given) :]])
+    return tuple(Lag(index) if index == step else next(chosen) for index in own)
 
 
 def _membership_route(plate: str, own: tuple[Index, ...], plates: Mapping[str, Plate]) -> Expression | None:
