@@ -28,7 +28,7 @@ SUM_TOLERANCE = 1e-6
 SYMMETRY_TOLERANCE = 1e-8
 
 
-MUCH = 2**20
+MUCH = 2**16
 """Real columns with fewer cells are searched for NaN and infinity in any case."""
 
 

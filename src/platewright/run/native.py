@@ -90,7 +90,7 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         try:
             if integers not in libraries:
                 libraries[integers] = loaded_library(library(compiled.source, compiler))
-            found = _run(compiled, libraries[integers], columns, sizes, threads or thread_count())
+            found = _run(compiled, libraries[integers], columns, sizes, threads)
         except BackendError as error:
             _warn_once(f"{error.found}; NumPy runs the program")
             return module.statistics(data, size)
@@ -154,7 +154,7 @@ def _run(
     shared: ctypes.CDLL,
     columns: Mapping[str, NDArray[Any]],
     sizes: Mapping[str, int],
-    threads: int,
+    threads: int | None,
 ) -> dict[str, Any]:
     """The results of all passes, by name of statement."""
     found: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def _run(
 
 
 def _ranges(
-    one: CPass, function: Any, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], threads: int
+    one: CPass, function: Any, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], threads: int | None
 ) -> list[list[Part]]:
     """What each range of rows leaves; the cut depends on sizes only, never on the number of threads."""
     rows = math.prod(sizes[index.plate] for index in one.over)
@@ -196,7 +196,8 @@ def _ranges(
             code = function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out)
             codes.add(code)
 
-    helpers = min(threads, len(starts)) - 1 if _work(one, columns, rows) > MUCH_WORK else 0
+    is_worth_it = len(starts) > 1 and _work(one, columns, rows) > MUCH_WORK
+    helpers = min(threads or thread_count(), len(starts)) - 1 if is_worth_it else 0
     others = [threading.Thread(target=work) for _ in range(helpers)]
     for thread in others:
         thread.start()
@@ -272,16 +273,27 @@ def _result(output: Output, part: Part, sizes: Mapping[str, int]) -> Any:
         return part[0][()]
     assert len(part) == len(OUTPUTS)
     total, centre, offset, scatter = part
-    widths = _widths(statement, sizes)
-    edges = np.cumsum([0, *widths])
-    mean = np.zeros((*total.shape, int(edges[-1])))
-    for k, feature in enumerate(statement.features):
-        if isinstance(feature.expression, Constant):
-            mean[..., edges[k] : edges[k + 1]] = feature.expression.value
-    live = [column for k in live_features(statement) for column in range(edges[k], edges[k + 1])]
+    constant, down, across = _places(statement, tuple(_widths(statement, sizes)))
+    mean = np.zeros((*total.shape, len(constant))) + constant
     rest = np.zeros_like(mean)
-    mean[..., live], rest[..., live] = two_sum(centre, offset)
-    mean[total <= 0], rest[total <= 0] = 0.0, 0.0
-    full = np.zeros((*mean.shape, mean.shape[-1]))
-    full[..., np.asarray(live, int)[:, None], live] = scatter
+    mean[..., across], rest[..., across] = two_sum(centre, offset)
+    if (total <= 0).any():
+        mean[total <= 0], rest[total <= 0] = 0.0, 0.0
+    full = np.zeros((*mean.shape, len(constant)))
+    full[..., down, across] = scatter
     return total, mean, full, rest
+
+
+@lru_cache(maxsize=256)
+def _places(pool: Pool, widths: tuple[int, ...]) -> tuple[Doubles, Any, Any]:
+    """The constant features in their places, and where the live ones go, down and across the scatter."""
+    edges = np.cumsum([0, *widths])
+    constant = np.zeros(int(edges[-1]))
+    for k, feature in enumerate(pool.features):
+        if isinstance(feature.expression, Constant):
+            constant[edges[k] : edges[k + 1]] = feature.expression.value
+    live = np.array([column for k in live_features(pool) for column in range(edges[k], edges[k + 1])], dtype=int)
+    if len(live) and live[-1] - live[0] + 1 == len(live):  # side by side: much the usual case, and much faster
+        span = slice(int(live[0]), int(live[-1]) + 1)
+        return constant, span, span
+    return constant, live[:, None], live
