@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -148,13 +149,14 @@ class Model(language.Model):
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
         start = perf_counter()
         wanted = self._signature()
-        first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
+        pieces = batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False)
+        first = next(pieces)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
         if not isinstance(plan, Plan) or needs_rows(plan.program):
             return self._learn_whole(path, goal, by, backend, seed, options)
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
-        found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False), ())
+        found, sizes, labels = _passed(plan, runner, chain((first,), pieces), ())
         if not all_finite(found):
             _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), ())  # names the row that is not finite
         if again := runner.ill_conditioned(found):

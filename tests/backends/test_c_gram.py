@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,23 @@ def test_a_function_of_a_matrix_fills_columns_too() -> None:
     found = moments(program, columns)
     rows = np.c_[columns["y"], np.log(columns["x"]), np.exp(columns["y"])]
     assert_moments(found, rows, columns["w"])
+
+
+def beside(x: Any) -> Any:
+    """The same matrix with each column in one piece of memory, and a gap between them."""
+    held = np.empty((x.shape[1], len(x) + 3))
+    held[:, : len(x)] = x.T
+    return held[:, : len(x)].T
+
+
+@pytest.mark.parametrize("laid", [np.asfortranarray, beside], ids=["touching", "apart"])
+def test_a_matrix_may_lie_column_by_column(laid: Callable[[Any], Any]) -> None:
+    program = pooled(W, Feature(call("exp", Y)), Feature(X, (J,)), Feature(call("log", X), (J,)))
+    for rows in COUNTS:
+        columns = data(rows, 7)
+        upright = {**columns, "x": laid(columns["x"])}
+        for one, other in zip(moments(program, upright), moments(program, columns)):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("weight", [ONE, W], ids=["plain", "weighted"])

@@ -53,6 +53,16 @@ static void turned(double *to, const double *from, int64_t count, int64_t width,
             to[j * STRIDE + i] = from[i * width + j] - centre[j];
 }
 """,
+    "shifted": """
+/* Columns of a block from a matrix whose columns lie side by side, each of `pitch` doubles, less their centre. */
+static void shifted(double *restrict to, const double *restrict from, int64_t pitch, int64_t count, int64_t width,
+                    const double *restrict centre)
+{
+    for (int64_t j = 0; j < width; j++)
+        for (int64_t i = 0; i < count; i++)
+            to[j * STRIDE + i] = from[j * pitch + i] - centre[j];
+}
+""",
     "weighted": """
 /* Columns times the weights of their rows. */
 static void weighted(double *restrict heavy, const double *restrict rows, const double *restrict weight, int64_t count,
@@ -77,7 +87,8 @@ static void recentre(double *centre, const double *rows, int64_t count, int64_t 
 """,
     "gram": """
 /* gram += heavy' rows, upper triangle, and the sums of `heavy` in a last column. Each entry has `step` doubles: its
- * lanes, or one. The `ahead` doubles from `next` on are fetched while this goes on. */
+ * lanes, or one. The `ahead` doubles from `next` on, BLOCK by BLOCK with `pitch` from one to the next, are fetched
+ * while this goes on. */
 #if LANES > 1
 #if LANES == 8 || defined(__aarch64__)
 #define TILE 5 /* TILE x TILE sums and their operands fill 32 registers */
@@ -149,10 +160,11 @@ INLINE int64_t part(int64_t left)
 }
 
 static void gram(double *heavy, double *rows, int64_t count, int64_t width, double *gram, int64_t step,
-                 const double *next, int64_t ahead)
+                 const double *next, int64_t pitch, int64_t ahead)
 {
-    const int64_t pitch = width + 1, parts = (width + TILE - 1) / TILE, tiles = parts * (parts + 1) / 2;
+    const int64_t down = width + 1, parts = (width + TILE - 1) / TILE, tiles = parts * (parts + 1) / 2;
     const int64_t chunk = tiles ? (ahead / 8 + tiles - 1) / tiles : 0;
+    int64_t line = 0;
     for (int64_t i = count; i % LANES; i++) /* the last vector is filled up with zeros */
         for (int64_t j = 0; j < width; j++)
             heavy[j * STRIDE + i] = rows[j * STRIDE + i] = 0.0;
@@ -160,12 +172,12 @@ static void gram(double *heavy, double *rows, int64_t count, int64_t width, doub
         tall = part(width - p);
         for (int64_t q = p, wide; q < width; q += wide) {
             wide = part(width - q);
-            for (int64_t line = 0; line < chunk; line++, next += 8)
-                __builtin_prefetch(next, 0, 2);
+            for (const int64_t last = line + chunk; line < last && line < ahead / 8; line++)
+                __builtin_prefetch(next + line / (BLOCK / 8) * pitch + line % (BLOCK / 8) * 8, 0, 2);
 #define EACH(a, b, corner)                                                                                    \\
     if (tall == a && wide == b && (p == q) == corner)                                                         \\
-        gram_tile(a, b, corner, heavy + p * STRIDE, rows + q * STRIDE, count, gram + (p * pitch + q) * step,  \\
-                  pitch, step, gram + (p * pitch + width) * step);
+        gram_tile(a, b, corner, heavy + p * STRIDE, rows + q * STRIDE, count, gram + (p * down + q) * step,   \\
+                  down, step, gram + (p * down + width) * step);
             EACH(1, 1, 1) EACH(2, 2, 1) EACH(3, 3, 1) EACH(2, 2, 0) EACH(3, 2, 0) EACH(3, 3, 0)
 #if TILE == 5
             EACH(4, 4, 1) EACH(5, 5, 1) EACH(4, 3, 0) EACH(4, 4, 0) EACH(5, 4, 0) EACH(5, 5, 0)
@@ -175,9 +187,9 @@ static void gram(double *heavy, double *rows, int64_t count, int64_t width, doub
 }
 #else
 static void gram(double *heavy, double *rows, int64_t count, int64_t width, double *gram, int64_t step,
-                 const double *next, int64_t ahead)
+                 const double *next, int64_t pitch, int64_t ahead)
 {
-    (void)next, (void)ahead, (void)step;
+    (void)next, (void)pitch, (void)ahead, (void)step;
     for (int64_t p = 0; p < width; p++)
         for (int64_t i = 0; i < count; i++) {
             const double left = heavy[p * STRIDE + i];

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from platewright.algebra.expression import ONE, Constant, Index, Reference
+from platewright.algebra.expression import ONE, Constant, Index, Reference, names
 from platewright.backends.c_expression import CPrinter, Unprintable
 from platewright.backends.c_gram import ROOM
 from platewright.program.statements import Feature, Pool
@@ -102,8 +102,7 @@ class PoolPrinter:
         for feature, position in zip(self.live, self.positions()):
             place = f"{rows} + ({position}) * STRIDE" if position != "0" else rows
             if self.is_plain(feature) and feature.inner:
-                source, wide = self.source(feature), self.inner_width(feature)
-                lines.append(f"turned({place}, {source} + at * {wide}, count, {wide}, {middle} + {position});")
+                lines.append(f"{self.moved(feature, place)}, {middle} + {position});")
             elif feature.inner:
                 lines += self.looped_columns(feature, position)
             else:
@@ -111,6 +110,14 @@ class PoolPrinter:
                 column = f"{rows}[({position}) * STRIDE + i]" if position != "0" else f"{rows}[i]"
                 scalars += [*self.printer.take(), f"{column} = {value} - {middle}[{position}];"]
         return lines + (over_rows(scalars) if scalars else [])
+
+    def moved(self, feature: Feature, place: str) -> str:
+        """The call that brings the columns of a matrix into the block, but for their centre."""
+        assert isinstance(feature.expression, Reference)
+        source, wide = self.source(feature), self.inner_width(feature)
+        if feature.expression.name not in self.printer.upright:
+            return f"turned({place}, {source} + at * {wide}, count, {wide}"
+        return f"shifted({place}, {source} + at, {self.printer.pitch(feature.expression.name)}, count, {wide}"
 
     def looped_columns(self, feature: Feature, position: str) -> list[str]:
         """A column for each inner position of a feature."""
@@ -128,10 +135,12 @@ class PoolPrinter:
         """Where the widest matrix goes on after this block, and how far: it is fetched while products are summed."""
         matrices = [feature for feature in self.live if feature.inner and self.is_plain(feature)]
         if not matrices:
-            return "NULL, 0"
-        wide = self.inner_width(matrices[0])
-        ahead = f"stop - at < 2 * BLOCK ? 0 : BLOCK * {wide}"
-        return f"{self.source(matrices[0])} + (at + count) * {wide}, {ahead}"
+            return "NULL, 0, 0"
+        source, wide = self.source(matrices[0]), self.inner_width(matrices[0])
+        place, pitch = f"(at + count) * {wide}", "BLOCK"
+        if names(matrices[0].expression) <= self.printer.upright:
+            place, pitch = "at + count", self.printer.pitch(min(names(matrices[0].expression)))
+        return f"{source} + {place}, {pitch}, stop - at < 2 * BLOCK ? 0 : BLOCK * {wide}"
 
     def source(self, feature: Feature) -> str:
         assert isinstance(feature.expression, Reference)

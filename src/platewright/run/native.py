@@ -25,6 +25,7 @@ from platewright.backends.c import CPass, CProgram, Output, c_program
 from platewright.backends.c_pool import OUTPUTS, live_features
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.backends.twofold import two_sum
+from platewright.data.cells import is_upright
 from platewright.errors import BackendError, NoCompilerWarning
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool
@@ -73,8 +74,8 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs the program")
         return module.statistics
     keys = dict(zip((statement.name for statement in program.passes), _keys(module)))
-    emitted: dict[frozenset[str], CProgram] = {}
-    libraries: dict[frozenset[str], ctypes.CDLL] = {}
+    emitted: dict[tuple[frozenset[str], frozenset[str]], CProgram] = {}
+    libraries: dict[tuple[frozenset[str], frozenset[str]], ctypes.CDLL] = {}
 
     def statistics(data: Mapping[str, Any], size: Mapping[str, int]) -> Statistics:
         columns = {name: _plain(data[key]) for name in program.columns if (key := module.names[name]) in data}
@@ -82,15 +83,16 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         if any(columns[name].shape != tuple(sizes[axis.plate] for axis in program.columns[name]) for name in columns):
             return module.statistics(data, size)
         integers = frozenset(name for name, values in columns.items() if values.dtype == np.int64)
-        if integers not in emitted:
-            emitted[integers] = c_program(program, integers)
-        compiled = emitted[integers]
+        key = integers, frozenset(name for name, values in columns.items() if not values.flags.c_contiguous)
+        if key not in emitted:
+            emitted[key] = c_program(program, *key)
+        compiled = emitted[key]
         if any(name not in columns for one in compiled.passes for name in one.columns):
             return module.statistics(data, size)
         try:
-            if integers not in libraries:
-                libraries[integers] = loaded_library(library(compiled.source, compiler))
-            found = _run(compiled, libraries[integers], columns, sizes, threads)
+            if key not in libraries:
+                libraries[key] = loaded_library(library(compiled.source, compiler))
+            found = _run(compiled, libraries[key], columns, sizes, threads)
         except BackendError as error:
             _warn_once(f"{error.found}; NumPy runs the program")
             return module.statistics(data, size)
@@ -117,8 +119,10 @@ def _warn_once(text: str) -> None:
 
 
 def _plain(values: Any) -> NDArray[Any]:
-    """A column as C reads it: contiguous, int64 or double."""
+    """A column as C reads it: int64 or double, contiguous; a matrix of doubles may lie column by column."""
     array = np.asarray(values)
+    if is_upright(array):
+        return array
     return np.ascontiguousarray(array, np.int64 if array.dtype.kind in "biu" else np.float64).reshape(array.shape)
 
 
@@ -179,7 +183,8 @@ def _ranges(
     starts = list(range(0, rows, step)) or [0]
     results: list[list[Part]] = [[] for _ in starts]
     pointers = (ctypes.c_void_p * max(len(one.columns), 1))(*(columns[name].ctypes.data for name in one.columns))
-    extents = (ctypes.c_int64 * max(len(one.sizes), 1))(*(sizes[plate] for plate in one.sizes))
+    pitches = (columns[name].strides[1] // columns[name].itemsize for name in one.pitches)
+    extents = (ctypes.c_int64 * max(len(one.sizes) + len(one.pitches), 1))(*map(sizes.get, one.sizes), *pitches)
     waiting = iter(range(len(starts)))
     lock, codes = threading.Lock(), set[int]()
 
