@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -168,8 +169,9 @@ class Model(language.Model):
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
         start = perf_counter()
         wanted = self._signature()
+        pieces = batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False)
         try:
-            first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
+            first = next(pieces)
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
@@ -178,7 +180,7 @@ class Model(language.Model):
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
         try:
-            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False), ())
+            found, sizes, labels = _passed(plan, runner, chain((first,), pieces), ())
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         if not all_finite(found):  # finds missing cells, or names the cell that is not finite

@@ -86,9 +86,12 @@ class CPrinter:
     over: tuple[Index, ...]
     columns: Mapping[str, tuple[Index, ...]]
     integers: frozenset[str]
+    upright: frozenset[str] = frozenset()
+    """Matrices that lie column by column."""
     shared: dict[Expression, str] = field(default_factory=dict)
     used_columns: dict[str, None] = field(default_factory=dict)
     used_sizes: dict[str, None] = field(default_factory=dict)
+    used_pitches: dict[str, None] = field(default_factory=dict)
     tables: dict[tuple[float, ...], str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     variables: dict[Index, str] = field(default_factory=dict)
@@ -105,6 +108,11 @@ class CPrinter:
         """The variable that holds the size of a plate."""
         self.used_sizes[plate] = None
         return self.names(f"size {plate}")
+
+    def pitch(self, name: str) -> str:
+        """The variable that holds the way from one column of an upright matrix to the next."""
+        self.used_pitches[name] = None
+        return self.names(f"pitch {name}")
 
     def temporary(self, word: str) -> str:
         """A new variable."""
@@ -251,6 +259,9 @@ class CPrinter:
         if len(plates) != len(indices):
             raise Unprintable(f"{name} has {len(plates)} axes but is looked up with {len(indices)}")
         sizes = [self.size(plate) for plate in plates]
+        if name in self.upright:
+            down, across = (self.position(index, size) for index, size in zip(indices, sizes, strict=True))
+            return CCode(f"{self.column(name)}[{across} * {self.pitch(name)} + {down}]", integer=integer)
         return CCode(f"{self.column(name)}[{self.offset(indices, sizes)}]", integer=integer)
 
     def table(self, values: tuple[float, ...], shape: tuple[int, ...], indices: tuple[Expression, ...]) -> CCode:
