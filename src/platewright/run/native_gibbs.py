@@ -7,7 +7,7 @@ random state, so that chains run side by side in threads and give the same bits 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -141,15 +141,13 @@ class NativeChain:
         """The unknowns where they are now."""
         return {name: np.array(self.arrays[name]) for name in self.owner.source.unknown}
 
-    def run(self, count: int, thin: int, keep: Collection[str] = ()) -> dict[str, Array]:
-        """`count` draws, every `thin` sweeps; those of the wanted unknowns are given back."""
-        names = self.owner.source.unknown
-        out = {name: np.empty((count, *self.arrays[name].shape), self.arrays[name].dtype) for name in keep}
-        places = [out[name].ctypes.data if name in out else None for name in names]
+    def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None) -> None:
+        """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw."""
+        out = into or {}
+        places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
         pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
         arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), *self._state())
         self._check(self.owner.shared.sweeps(*arguments, pointers))
-        return out
 
     def statistics(self, block: int) -> dict[str, Array]:
         """What one block computes from the present values, by name (for laws)."""
