@@ -261,9 +261,9 @@ def _iterated(
         return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
     for program in plan.programs:
         check_sizes(program, sizes)
-    chains = run_gibbs(plan, columns, sizes, seed=seed, **options)
+    chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
     seconds = {**seconds, "run": perf_counter() - start}
-    return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, seconds=seconds)
+    return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, ran.backend, ran.why, seconds)
 
 
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:

@@ -90,20 +90,6 @@ class Sampler:
                         self._draw_chain(block)
         check_finite(self.values)
 
-    def check_state(self) -> None:
-        """The state reached must be one that the model can produce together with the data."""
-        environment = Environment({**self.columns, **self.values}, self.sizes)
-        for factor in self.plan.factors:
-            with np.errstate(all="ignore"):
-                found = np.array(evaluate(factor.expression, environment, factor.axes))
-            if not (found > -np.inf).all():
-                place = ", ".join(str(number) for number in np.argwhere(~(found > -np.inf))[0])
-                raise PlatewrightError(
-                    f"warm-up found no state that the model allows: `{factor.owner}` has probability zero",
-                    where=f"element {place} of `{factor.owner}`" if place else "",
-                    hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
-                )
-
     def _draw_exact(self, ready: Prepared) -> None:
         everything = {**self.columns, **self.values}
         statistics = dict(ready.fixed)
@@ -149,6 +135,20 @@ class Sampler:
         self.values[name] = backward_sample(weights, filtered, self.generator)
 
 
+def check_state(plan: GibbsPlan, environment: Environment) -> None:
+    """The state reached must be one that the model can produce together with the data."""
+    for factor in plan.factors:
+        with np.errstate(all="ignore"):
+            found = np.array(evaluate(factor.expression, environment, factor.axes))
+        if not (found > -np.inf).all():
+            place = ", ".join(str(number) for number in np.argwhere(~(found > -np.inf))[0])
+            raise PlatewrightError(
+                f"warm-up found no state that the model allows: `{factor.owner}` has probability zero",
+                where=f"element {place} of `{factor.owner}`" if place else "",
+                hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
+            )
+
+
 def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) -> dict[str, Array]:
     """Warm up, then keep `count` draws, every `thin` sweeps."""
     recent: dict[str, list[Array]] = {name: [] for name in sampler.values}
@@ -160,7 +160,7 @@ def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) 
             half = {name: np.array(values[len(values) // 2 :]) for name, values in recent.items()}
             sampler.tune(half)
         tick()
-    sampler.check_state()
+    check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
     kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for _ in range(count):
         for _ in range(thin):
