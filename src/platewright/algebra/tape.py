@@ -107,6 +107,8 @@ class Tape:
 
     def broadcast(self, slot: Slot, axes: Axes) -> Slot:
         """A value with exactly the given axes, in the given order, each at its full size."""
+        if slot.axes == axes:
+            return slot
         shape = tuple(self.sizes[axis.plate] for axis in axes)
         order = tuple(sorted(range(len(slot.axes)), key=lambda at: axes.index(slot.axes[at])))
         marks = tuple(slice(None) if axis in slot.axes else None for axis in axes)

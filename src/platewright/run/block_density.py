@@ -12,6 +12,7 @@ from platewright.algebra.tape import Slot, Tape
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
 from platewright.run.unconstrained import Joined
+from platewright.schemas.scaling import Scaled
 from platewright.schemas.slopes import Slope
 
 
@@ -25,12 +26,26 @@ class BlockDensity:
         factors: Sequence[Factor],
         slopes: Sequence[Slope],
         sizes: Mapping[str, int],
+        scaled: Sequence[Scaled] = (),
     ) -> None:
         self.coordinates = Joined([graph.nodes[name] for name in variables], sizes)
         self.shapes = {part.name: part.shape for part in self.coordinates.parts}
         self.tape = Tape(sizes, variables)
         self.logs = [self.tape.add(factor.summed) for factor in factors]
         self.gathered = [_Gathered(self.tape, slope, self.shapes[slope.variable]) for slope in slopes]
+
+        places = dict(zip(variables, self.coordinates.slices, strict=True))
+        self.precisions = [
+            (places[form.name], self.tape.broadcast(self.tape.add(form.precision), graph.nodes[form.name].axes))
+            for form in scaled
+        ]
+
+    def known_precision(self) -> Array:
+        """The curvature that the rest fixes: for each coordinate the precision of its own prior, or 0."""
+        found = np.zeros(self.coordinates.size)
+        for place, slot in self.precisions:
+            found[place] = np.ravel(self.tape[slot])
+        return found
 
     def given(self, values: Mapping[str, Array]) -> None:
         """Hold everything outside the block at these values."""
@@ -54,14 +69,19 @@ class BlockDensity:
             gradient = self.coordinates.gradient(u, values, slopes)
         return (found, gradient) if np.isfinite(gradient).all() else (-np.inf, np.zeros(len(u)))
 
+    def at_values(self, values: Mapping[str, Array]) -> float:
+        """The log density of values, without a volume factor."""
+        self.tape.run(values)
+        total = float(sum(self.tape[log] for log in self.logs))
+        if np.isnan(total):
+            self._again(values)
+            total = float(sum(self.tape[log] for log in self.logs))
+        return total
+
     def _at(self, u: Array) -> tuple[float, dict[str, Array]]:
         with np.errstate(all="ignore"):
             values, volume = self.coordinates.values(u)
-            self.tape.run(values)
-            total = float(sum(self.tape[log] for log in self.logs)) + volume
-            if np.isnan(total):
-                self._again(values)
-                total = float(sum(self.tape[log] for log in self.logs)) + volume
+            total = self.at_values(values) + volume
         return (total if np.isfinite(total) else -np.inf), values
 
     def _again(self, values: Mapping[str, Array]) -> None:

@@ -108,7 +108,7 @@ def run_gibbs(
     """Independent chains from jittered starts; the first axis of each result numbers them."""
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
-    wanted = [name for block in plan.blocks for name in block.variables]
+    wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
     found: list[dict[str, Array]] = []
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
     for generator in np.random.default_rng(seed).spawn(chains):

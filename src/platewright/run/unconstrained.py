@@ -1,6 +1,7 @@
 """Coordinates without constraints: where an unknown may take any real number, so that a step cannot leave its domain.
 
     positive          x = exp(u)                                     interval       x = low + (high - low) logistic(u)
+    count             k = floor(u), of one height from k to k + 1
     simplex           x = softmax(u_1, ..., u_{K-1}, 0)              matrix         S = L L',  L_ii = exp(u_ii)
 
 Each gives the value, the log of the volume factor |dx/du|, and the way of a gradient back from x to u.
@@ -56,7 +57,7 @@ class Coordinates:
                 rows, columns = np.tril_indices(self.shape[-1])
                 flat = root[..., rows, columns]
                 return np.where(rows == columns, np.log(np.where(rows == columns, flat, 1.0)), flat).ravel()
-            case "vector":
+            case "vector" | "integer":
                 return x.ravel()
         low, high = self.ends
         if np.isfinite(low) and np.isfinite(high):
@@ -78,6 +79,8 @@ class Coordinates:
                 return root @ np.swapaxes(root, -1, -2), volume
             case "vector":
                 return u.reshape(self.shape), 0.0
+            case "integer":
+                return self._counts(u)
         low, high = self.ends
         if np.isfinite(low) and np.isfinite(high):
             share = special.expit(u)
@@ -109,6 +112,12 @@ class Coordinates:
         if np.isfinite(high):
             return -slope.ravel() * np.exp(u) + 1
         return slope.ravel()
+
+    def _counts(self, u: Array) -> tuple[Array, float]:
+        """The count k is the interval from k to k + 1; outside the domain the volume is nothing."""
+        found = np.clip(np.floor(u), self.domain.lower, self.domain.upper)
+        outside = (found != np.floor(u)).any()
+        return found.astype(np.int64).reshape(self.shape), -np.inf if outside else 0.0
 
     def _simplex(self, u: Array) -> tuple[Array, float]:
         rows = u.reshape(*self.shape[:-1], self.shape[-1] - 1)
@@ -142,6 +151,8 @@ class Joined:
 
     def __init__(self, nodes: Sequence[Variable], sizes: Mapping[str, int]) -> None:
         self.parts = [Coordinates(n.name, n.domain, tuple(sizes[axis.plate] for axis in n.axes)) for n in nodes]
+        counts = [np.full(part.size, part.domain.kind == "integer") for part in self.parts]
+        self.is_count = np.concatenate(counts) if counts else np.zeros(0, dtype=bool)
         edges = np.cumsum([0, *(part.size for part in self.parts)])
         self.slices = [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
         self.size = int(edges[-1])
