@@ -78,7 +78,7 @@ def multivariate_digamma(x: Array, dimension: Array) -> Array:
     return result
 
 
-_FUNCTIONS = {
+FUNCTIONS = {
     "log": np.log,
     "exp": np.exp,
     "log1p": np.log1p,
@@ -133,11 +133,11 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
                 result = result + inner(term)
             return result
         case Multiply(factors):
-            return _product([inner(factor) for factor in factors])
+            return product([inner(factor) for factor in factors])
         case Power(base, exponent):
             return np.power(np.asarray(inner(base), dtype=float), inner(exponent))
         case Call(function, arguments):
-            return _FUNCTIONS[function](*(inner(argument) for argument in arguments))
+            return FUNCTIONS[function](*(inner(argument) for argument in arguments))
         case Sum(index, body):
             return np.sum(_opened(body, environment, scope, index), axis=-1)
         case LogSumExp(index, body):
@@ -183,7 +183,7 @@ def _quadratic(vector: Array, table: Array) -> Array:
     return np.einsum("...i,...ij,...j->...", vector, table, vector)
 
 
-def _product(values: list[Array]) -> Array:
+def product(values: list[Array]) -> Array:
     """A product in which an exact zero wins over an infinity: `[c = k] log 0` is nothing, not NaN."""
     result = values[0]
     for value in values[1:]:

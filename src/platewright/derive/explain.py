@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
-from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
+from platewright.schemas.blocks import (
+    Block,
+    ChainBlock,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    ScaleBlock,
+    SiteBlock,
+    SliceBlock,
+)
+from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
 AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan
@@ -67,16 +77,29 @@ def explain_gibbs(plan: GibbsPlan) -> str:
     """The blocks of a sweep, each with its conditional and why."""
     lines = _heading(plan, "unknown", plan.graph.unknown)
     for number, block in enumerate(plan.blocks, start=1):
-        named = ", ".join(block.variables)
-        match block:
-            case ExactBlock():
-                lines.append(f"{number}. draw {named} given the rest, exactly:")
-                lines += [f"       {step.because}" for step in block.plan.steps if step.operation.startswith("elim")]
-            case SliceBlock():
-                lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
-            case ChainBlock():
-                lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
+        lines += [f"{number}. {line}" if k == 0 else f"       {line}" for k, line in enumerate(_told(block))]
     return "\n".join(lines + _why_not_better(plan))
+
+
+def _told(block: Block) -> list[str]:
+    """One block in words: what is drawn, how, and why so."""
+    named = ", ".join(block.variables)
+    match block:
+        case ExactBlock():
+            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            return [f"draw {named} given the rest, exactly:", *steps]
+        case SliceBlock():
+            return [f"draw {named} by a slice sampler: {block.why}"]
+        case ChainBlock():
+            return [f"draw {named} as a whole chain: forward filtering, backward sampling"]
+        case HamiltonianBlock():
+            return [f"move {named} along the gradient of their log density: {block.why}", *map(str, block.slopes)]
+        case CoordinateBlock():
+            return [f"move {named} by a slice sampler, coordinate after coordinate: {block.why}"]
+        case ScaleBlock():
+            return [f"move {named} together, the noise in units of the scale held fixed: {block.why}"]
+        case SiteBlock():
+            return [f"draw {named} site by site, those without a tie at once: {block.why}"]
 
 
 def explain_em(plan: EMPlan | MeanFieldPlan) -> str:

@@ -20,6 +20,7 @@ from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.run.chain import backward_sample, chain_weights, forward
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
+from platewright.run.moving import Mover, mover
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_finite, check_possible
 from platewright.run.slicing import element_density, slice_step
@@ -60,12 +61,15 @@ class Sampler:
     values: dict[str, Array]
     prepared: dict[int, Prepared] = field(default_factory=dict)
     widths: dict[str, Array] = field(default_factory=dict)
+    movers: dict[int, Mover] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         changing = frozenset(self.values)
         for number, block in enumerate(self.plan.blocks):
             if isinstance(block, ExactBlock):
                 self.prepared[number] = self._prepare(block, changing)
+            elif not isinstance(block, SliceBlock | ChainBlock):
+                self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
 
     def _prepare(self, block: ExactBlock, changing: frozenset[str]) -> Prepared:
         program = block.plan.program
@@ -88,6 +92,8 @@ class Sampler:
                         self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
+                    case _:
+                        self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
         check_finite(self.values)
 
     def _draw_exact(self, ready: Prepared) -> None:
@@ -152,6 +158,8 @@ def check_state(plan: GibbsPlan, environment: Environment) -> None:
 def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) -> dict[str, Array]:
     """Warm up, then keep `count` draws, every `thin` sweeps."""
     recent: dict[str, list[Array]] = {name: [] for name in sampler.values}
+    for found in sampler.movers.values():
+        found.begin_warm_up(warm_up)
     for number in range(warm_up):
         sampler.sweep()
         for name, values in sampler.values.items():
@@ -161,6 +169,8 @@ def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) 
             sampler.tune(half)
         tick()
     check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
+    for found in sampler.movers.values():
+        found.end_warm_up()
     kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for _ in range(count):
         for _ in range(thin):

@@ -164,7 +164,7 @@ def run_gibbs(
 
         native = run_chains(chosen.native, counts, seed, thread_count(), check, lambda: next(ticks, None))
         return native, chosen
-    wanted = [name for block in plan.blocks for name in block.variables]
+    wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
     found: list[dict[str, Array]] = []
     for generator in np.random.default_rng(seed).spawn(chains):
         start = starting_values(plan.graph, wanted, sizes, generator)
