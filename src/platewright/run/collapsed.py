@@ -31,8 +31,15 @@ At = Mapping[str, int]
 class CollapsedSampler:
     """One chain: hidden variables, and the tables that follow from them."""
 
-    def __init__(self, data: CollapsedData, hidden: Mapping[str, Array], random: Xoshiro) -> None:
+    def __init__(
+        self,
+        data: CollapsedData,
+        hidden: Mapping[str, Array],
+        random: Xoshiro,
+        order: Mapping[str, Array] | None = None,
+    ) -> None:
         self.data = data
+        self.order = order or {}
         self.hidden = {name: np.array(values, dtype=np.int64) for name, values in hidden.items()}
         self.random = random
         self.tables: dict[str, Array] = {}
@@ -42,13 +49,17 @@ class CollapsedSampler:
         """All tables from scratch."""
         self.tables = {table.name: self.data.filled(table, self.hidden) for table in self.data.plan.tables}
 
-    def sweep(self) -> None:
-        """Every element of every hidden variable once."""
-        self.fill()
-        for move in self.data.plan.moves:
-            shape = self.hidden[move.hidden].shape
-            for element in product(*(range(size) for size in shape)):
-                self.draw(move, element)
+    def sweep(self, count: int = 1) -> None:
+        """Every element of every hidden variable once, so many times over; plates in `order` in the order given."""
+        for _ in range(count):
+            self.fill()
+            for move in self.data.plan.moves:
+                for element in product(*(self.visited(axis.plate) for axis in move.axes)):
+                    self.draw(move, element)
+
+    def visited(self, plate: str) -> Sequence[int]:
+        """The elements of a plate in the order of the visit."""
+        return [int(k) for k in self.order[plate]] if plate in self.order else range(self.data.sizes[plate])
 
     def draw(self, move: Move, element: tuple[int, ...]) -> None:
         """One element given all others."""
