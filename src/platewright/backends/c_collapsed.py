@@ -42,9 +42,9 @@ def collapsed_source(
 def default_source(plan: CollapsedPlan) -> CollapsedSource:
     """The C of a plan without data: codes and levels are integers, sums of them are counts."""
     types = {}
-    for name in plan.complete.program.columns:
+    for name in plan.columns:
         node = plan.graph.nodes.get(name)
-        if node is None or node.domain.is_discrete:
+        if (node is None and "@" in name) or (node is not None and node.domain.is_discrete):
             types[name] = "int32_t"
     whole = frozenset(table.name for table in plan.tables if table.value == Constant(1.0))
     return collapsed_source(plan, types, whole)
@@ -76,11 +76,7 @@ class _Emitter:
         self.sizes = sizes
         self.layouts = layouts(plan, whole)
         graph = plan.complete.graph
-        columns = dict(plan.complete.program.columns)
-        columns |= {name: graph.nodes[name].axes for name in plan.hidden}
-        for pilot in plan.pilots:
-            axes = () if pilot.output is None else (pilot.output,)
-            columns |= {f"{pilot.name}_{number}": axes for number in range(len(pilot.columns))}
+        columns = plan.columns | {name: graph.nodes[name].axes for name in plan.hidden}
         integers = frozenset(name for name, kind in self.types.items() if kind.startswith("int"))
         self.printer = CollapsedPrinter(
             Names(["at", "old", "new", "level", "weight", "running", "part", "matrix", "live", "state", "blocks"]),

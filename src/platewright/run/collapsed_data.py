@@ -22,7 +22,7 @@ from platewright.errors import SizeError
 from platewright.family import Array
 from platewright.run.allocation import MOST_NUMBERS
 from platewright.schemas.collapsed import CollapsedPlan
-from platewright.schemas.collapsed_gaussian import Pilot
+from platewright.schemas.collapsed_gaussian import Centred
 from platewright.schemas.collapsed_move import Members
 from platewright.schemas.collapsed_tables import Table
 
@@ -52,14 +52,14 @@ class CollapsedData:
 
     @cached_property
     def columns(self) -> Mapping[str, Array]:
-        """The data, with pilot fits."""
-        pilots: dict[str, list[Pilot]] = {}
-        for pilot in self.plan.pilots:
-            pilots.setdefault(pilot.name, []).append(pilot)
+        """The data, with right-hand sides about their pilot fit."""
+        blocks: dict[str, list[Centred]] = {}
+        for column in self.plan.centred:
+            blocks.setdefault(column.block, []).append(column)
         found = dict(self.given)
-        for name, parts in pilots.items():
-            for number, value in enumerate(self._fitted(parts)):
-                found[f"{name}_{number}"] = value
+        for parts in blocks.values():
+            pilot = self._fitted([part for part in parts if part.pooled])
+            found |= {part.name: self._centred(part, pilot) for part in parts}
         return found
 
     def _dealt(self, members: Members) -> tuple[Array, Array]:
@@ -68,24 +68,24 @@ class CollapsedData:
         counts = np.bincount(codes, minlength=self.sizes[members.axis.plate])
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows
 
-    def _fitted(self, parts: list[Pilot]) -> Array:
+    def _design(self, part: Centred) -> tuple[Array, Array]:
+        """Features and right-hand sides, row by row."""
+        environment = Environment(self.given, self.sizes)
+        features = [np.array(evaluate(feature, environment, part.rows)) for feature in part.features]
+        return np.stack(features, axis=-1), np.array(evaluate(part.right, environment, part.axes), dtype=float)
+
+    def _fitted(self, parts: list[Centred]) -> Array:
         """Least squares of all rows at once; any value would do, a near one keeps the digits."""
         lefts, rights = [], []
-        hidden = {name: np.zeros(self._shape(name), dtype=np.int64) for name in self.plan.hidden}
-        environment = Environment({**self.given, **hidden}, self.sizes)
-        for pilot in parts:
-            over = pilot.pool.over
-            output = () if pilot.output is None else (pilot.output,)
-            left = [np.ravel(evaluate(feature, environment, over)) for feature in pilot.columns]
-            right = np.array(evaluate(pilot.right, environment, (*over, *output)))
-            lefts.append(np.stack(left, axis=-1))
+        for part in parts:
+            left, right = self._design(part)
+            lefts.append(left.reshape(-1, left.shape[-1]))
             rights.append(right.reshape(len(lefts[-1]), -1))
-        left, right = np.concatenate(lefts), np.concatenate(rights)
-        found = np.linalg.lstsq(left, right, rcond=None)[0]
-        return found if parts[0].output is not None else found[:, 0]
+        return np.linalg.lstsq(np.concatenate(lefts), np.concatenate(rights), rcond=None)[0]
 
-    def _shape(self, name: str) -> tuple[int, ...]:
-        return tuple(self.sizes[axis.plate] for axis in self.plan.graph.nodes[name].axes)
+    def _centred(self, part: Centred, pilot: Array) -> Array:
+        left, right = self._design(part)
+        return right - (left @ pilot).reshape(right.shape)
 
     def filled(self, table: Table, hidden: Mapping[str, Array]) -> Array:
         """A table from all its rows."""

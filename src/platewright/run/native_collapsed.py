@@ -73,9 +73,8 @@ class NativeCollapsed:
 
     def _moved(self, name: str, values: Array) -> Array:
         """A column with its renumbered plates in the order of the visit."""
-        node = self.data.plan.complete.program.columns.get(name)
-        axes = node if node is not None else getattr(self.data.plan.graph.nodes.get(name), "axes", ())
-        for number, axis in enumerate(axes):
+        plan = self.data.plan
+        for number, axis in enumerate(plan.columns[name] if name in plan.columns else plan.graph.nodes[name].axes):
             if axis.plate in self.order:
                 values = np.take(values, self.order[axis.plate], axis=number)
         return values
@@ -97,8 +96,8 @@ class NativeCollapsed:
 def emitted(data: CollapsedData) -> CollapsedSource:
     """The source for these data: integer columns and tables in the narrowest type that holds them."""
     types = {}
-    for name in data.plan.complete.program.columns:
-        kind = column_type(np.asarray(data.columns[name])) if name in data.columns else np.dtype(np.float64)
+    for name in data.plan.columns:
+        kind = column_type(np.asarray(data.columns[name]))
         if kind.kind == "i":
             types[name] = f"{kind.name}_t"
     whole = []

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from platewright.algebra.expression import mentions, names
+from platewright.algebra.expression import Index, mentions, names
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import EVIDENCE, expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
 from platewright.schema import Goal, Plan
-from platewright.schemas.collapsed_gaussian import Pilot, open_block
+from platewright.schemas.collapsed_gaussian import Centred, open_block
 from platewright.schemas.collapsed_move import Move, element_of, move_of
 from platewright.schemas.collapsed_tables import NAME, Collapse, Table, Tables, Term, terms_of, written_out
 from platewright.schemas.exact import plan_exact, prepare
@@ -33,7 +33,7 @@ class CollapsedPlan:
     hidden: tuple[str, ...]
     tables: tuple[Table, ...]
     terms: tuple[Term, ...]
-    pilots: tuple[Pilot, ...]
+    centred: tuple[Centred, ...]
     moves: tuple[Move, ...]
     steps: tuple[Step, ...]
     factors: tuple[Factor, ...]
@@ -41,6 +41,12 @@ class CollapsedPlan:
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
     proper: bool = True
+
+    @property
+    def columns(self) -> dict[str, tuple[Index, ...]]:
+        """Data that the moves look at, with their axes; hidden variables are not among them."""
+        found = {name: axes for name, axes in self.complete.program.columns.items() if name not in self.hidden}
+        return found | {column.name: column.axes for column in self.centred}
 
     @property
     def summary(self) -> str:
@@ -66,7 +72,7 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
     if not complete.proper:
         return Declined(NAME, "a prior is improper, so a cell without elements has no evidence")
     try:
-        tables, terms, pilots = read_evidence(complete, frozenset(hidden))
+        tables, terms, centred = read_evidence(complete, frozenset(hidden))
         moves = tuple(_move(now, name, tables, terms, frozenset(hidden)) for name in hidden)
     except Collapse as reason:
         return Declined(NAME, str(reason))
@@ -79,7 +85,7 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
         hidden,
         tuple(table for table in tables.by_name.values() if table.name in used),
         tuple(terms),
-        pilots,
+        centred,
         moves,
         (*prepared.steps, *complete.steps),
         now.factors,
@@ -87,7 +93,7 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
     )
 
 
-def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[Term], tuple[Pilot, ...]]:
+def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[Term], tuple[Centred, ...]]:
     """The tables that hidden variables enter, and the log evidence in terms of them."""
     program = complete.program
     tables = Tables(hidden)
@@ -98,7 +104,7 @@ def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[
             tables.of_statistic(statement)
     pools = [statement for statement in program.passes if isinstance(statement, Pool)]
     body: list[Assign] = []
-    pilots: list[Pilot] = []
+    centred: list[Centred] = []
     for statement in program.body:
         match statement:
             case Assign():
@@ -106,9 +112,9 @@ def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[
             case Triangularise():
                 opened, found = open_block(statement, pools, tables)
                 body += opened
-                pilots += found
+                centred += found
     terms = terms_of(written_out(body, EVIDENCE), tables)
-    return tables, terms, tuple(pilots)
+    return tables, terms, tuple(centred)
 
 
 def levels_of(graph: Graph, name: str) -> str:

@@ -4,8 +4,8 @@
     eliminate column c:   log root += log(G[c, c]) / 2,   G[a, b] -= G[a, c] G[c, b] / G[c, c]
     what is left of the right-hand side is the residual
 
-Right-hand sides are taken about a pilot fit, `f - sum_c f_c pilot_c`: this moves the unknowns, not the residual, and
-keeps the digits of data far from zero.
+Right-hand sides are taken about a pilot fit, `f - sum_c f_c pilot_c`, as columns of their own: this moves the unknowns,
+not the residual, and keeps the digits of data far from zero.
 """
 
 from __future__ import annotations
@@ -23,20 +23,26 @@ MOST_COLUMNS = 3
 
 
 @dataclass(frozen=True)
-class Pilot:
-    """A rough fit of all rows at once: `name_c` for each column, found before the first sweep."""
+class Centred:
+    """A column that is made before the first sweep: a right-hand side less a rough fit of all pooled rows of a block."""
 
     name: str
-    pool: Pool
-    columns: tuple[Expression, ...]
-    """The features of the columns in a row."""
+    axes: tuple[Index, ...]
+    block: str
+    features: tuple[Expression, ...]
     right: Expression
     output: Index | None
+    pooled: bool
+
+    @property
+    def rows(self) -> tuple[Index, ...]:
+        """The axes without that of the outputs."""
+        return self.axes if self.output is None else self.axes[:-1]
 
 
 def open_block(
     block: Triangularise, pools: Sequence[Pool], tables: Tables
-) -> tuple[list[Assign], tuple[Pilot, ...]]:
+) -> tuple[list[Assign], tuple[Centred, ...]]:
     """`log_root` and `residual` of a block as assignments from tables of product sums."""
     if block.outer:
         shown = ", ".join(column.variable for column in block.columns[: block.eliminated])
@@ -49,14 +55,18 @@ def open_block(
     width = len(block.columns)
     too = None if block.output is None else Index(block.output.name + "'", block.output.plate)
     gram: dict[tuple[int, int], Expression] = {}
-    pilots: list[Pilot] = []
+    centred: list[Centred] = []
+    # Rows that a hidden variable shapes have no fit of their own that could be taken off beforehand.
+    moving = any(
+        mentions(feature.expression, tables.hidden) for source in block.sources for feature in source.features
+    )
     for source in block.sources:
         rows = _rows(source, block, by_name)
-        if source.pool is not None:
-            pilots.append(
-                Pilot(f"{block.name}.pilot", by_name[source.pool], rows.features, source.features[-1].expression, block.output)
-            )
-        right = _about_pilot(rows.features, source.features[-1].expression, block)
+        right = source.features[-1].expression
+        if not moving:
+            made = _centred(source, rows, block)
+            centred.append(made)
+            right = Reference(made.name, made.axes)
         features = [*rows.features, right]
         for a in range(width + 1):
             for b in range(a, width + 1):
@@ -66,7 +76,7 @@ def open_block(
                 value = multiply(rows.weight, features[a], second)
                 label = f"{source.pool or block.name + '.' + source.owner}.{a}{b}"
                 gram[a, b] = add(gram.get((a, b), ZERO), _sum(label, rows, value, block, tables))
-    return _eliminated(block, gram, width, too), tuple(pilots)
+    return _eliminated(block, gram, width, too), tuple(centred)
 
 
 @dataclass(frozen=True)
@@ -91,10 +101,12 @@ def _rows(source: Source, block: Triangularise, pools: dict[str, Pool]) -> _Rows
     return _Rows(pool.over, tuple(cell.code for cell in pool.cells), tuple(features), pool.weight)
 
 
-def _about_pilot(features: Sequence[Expression], right: Expression, block: Triangularise) -> Expression:
-    at = () if block.output is None else (block.output,)
-    fitted = [multiply(f, Reference(f"{block.name}.pilot_{c}", at)) for c, f in enumerate(features)]
-    return add(right, *(multiply(-1.0, part) for part in fitted))
+def _centred(source: Source, rows: _Rows, block: Triangularise) -> Centred:
+    output = () if block.output is None else (block.output,)
+    name = f"{source.pool or f'{block.name}.{source.owner}'}.right"
+    axes = (*rows.over, *output)
+    right = source.features[-1].expression
+    return Centred(name, axes, block.name, rows.features, right, block.output, source.pool is not None)
 
 
 def _sum(label: str, rows: _Rows, value: Expression, block: Triangularise, tables: Tables) -> Expression:
