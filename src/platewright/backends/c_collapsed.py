@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from platewright.algebra.expression import Constant, Expression, Index
-from platewright.backends.c_collapsed_printer import CollapsedPrinter, TableLayout
+from platewright.backends.c_collapsed_printer import CollapsedPrinter, TableLayout, padded
 from platewright.backends.c_collapsed_rows import RowPrinter, row_factors
 from platewright.backends.c_collapsed_support import LOG_DETERMINANT, SUPPORT
 from platewright.backends.c_support import c_comment, support_text
 from platewright.backends.naming import Names
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.collapsed_move import Change, Entry, Members, Move
+
 
 @dataclass(frozen=True)
 class CollapsedSource:
@@ -92,6 +93,8 @@ class _Emitter:
     # -- the file ------------------------------------------------------------------------------------------------------
 
     def file(self) -> CollapsedSource:
+        changing = frozenset((*self.layouts, *self.plan.hidden))
+        fixed = [line for part in _weighed(self.plan) for line in self.printer.fix(part, changing)]
         body = self.refill()
         for number, move in enumerate(self.plan.moves, start=1):
             body += self.move(move, number)
@@ -102,10 +105,12 @@ class _Emitter:
         columns = tuple(name for name in printer.used_columns if name not in self.plan.hidden)
         sizes = tuple(printer.used_sizes)
         head = self.declarations(columns, sizes, strides)
-        text = "\n".join(indented([*head, "for (int64_t sweep = 0; sweep < sweeps; sweep++) {", *indented(body), "}"]))
+        text = "\n".join(
+            indented([*head, *fixed, "for (int64_t sweep = 0; sweep < sweeps; sweep++) {", *indented(body), "}"])
+        )
         function = FUNCTION.replace("BODY", text)
         constants = [
-            f"static const double {name}[] = {{{', '.join(repr(value) for value in values)}}};"
+            f"static const double {name}[{padded(len(values))}] = {{{', '.join(repr(value) for value in values)}}};"
             for values, name in printer.tables.items()
         ]
         shared = support_text(text) + ([LOG_DETERMINANT.strip("\n")] if "log_determinant(" in text else [])
@@ -122,7 +127,10 @@ class _Emitter:
 
     def header(self) -> str:
         plan = self.plan
-        lines = [f"/* {c_comment(plan.graph.title)}: collapsed Gibbs sampling, derived and written by Platewright.", " *"]
+        lines = [
+            f"/* {c_comment(plan.graph.title)}: collapsed Gibbs sampling, derived and written by Platewright.",
+            " *",
+        ]
         lines += [f" * {c_comment(str(table))}" for table in plan.tables]
         lines += [" *", " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm", " */"]
         return "\n".join([*lines, *(f"#include <{name}.h>" for name in ("math", "stdint", "string"))])
@@ -198,7 +206,9 @@ class _Emitter:
             self.members[entry.members] = f"members_{len(self.members) + 1}"
         self.named(entry.rows)
         value = self.printer.code(entry.value)
-        cast = "(int32_t)" if self.layouts[entry.table].type == "int32_t" and not isinstance(entry.value, Constant) else ""
+        cast = (
+            "(int32_t)" if self.layouts[entry.table].type == "int32_t" and not isinstance(entry.value, Constant) else ""
+        )
         shown = f"{cast}({value.text})" if cast else value.text
         line = f"{self.printer.cell(entry.table, entry.codes)} {sign}= {shown};"
         lines = [*self.printer.take(), line]
@@ -262,6 +272,15 @@ class _Emitter:
         for entry in move.entries:
             lines += self.entered(entry, "+")
         return lines
+
+
+def _weighed(plan: CollapsedPlan) -> list[Expression]:
+    """Every expression that a weight is made of."""
+    found = []
+    for move in plan.moves:
+        found += [change.expression for change in move.changes]
+        found += [change.expression for stage in move.stages for change in stage.changes]
+    return found
 
 
 def indented(lines: Iterable[str]) -> list[str]:

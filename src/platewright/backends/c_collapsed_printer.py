@@ -1,7 +1,7 @@
 """Print expressions of a collapsed sampler as C: tables in their own layout, for one level or for LANES at a time.
 
-    1.2 + T[w[n], level]     prints     1.2 + (double)table_T[data_w[at] * stride + level]      for one level
-                                        1.2 + COUNTS(row_T + at)                                for eight
+1.2 + T[w[n], level]     prints     1.2 + (double)table_T[data_w[at] * stride + level]      for one level
+                                    1.2 + COUNTS(row_T + at)                                for eight
 """
 
 from __future__ import annotations
@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from platewright.algebra.expression import Expression, Index, Lag, LogDeterminant, Reference, Size
+from platewright.algebra.expression import (
+    Constant,
+    Expression,
+    Index,
+    Lag,
+    Literal,
+    LogDeterminant,
+    Reference,
+    Size,
+    children,
+    free_indices,
+    mentions,
+)
 from platewright.backends.c_collapsed_support import LANES
 from platewright.backends.c_expression import CCode, CPrinter, Unprintable
 
@@ -47,6 +59,10 @@ class CollapsedPrinter(CPrinter):
     """While eight levels are printed at a time: the pointer to the row of each table."""
     cells: dict[Reference, str] = field(default_factory=dict)
     """While one level is printed: the cell of each row."""
+    fixed: dict[Expression, str] = field(default_factory=dict)
+    """Numbers that no element changes, computed once."""
+    vector_level: Index | None = None
+    """The index of the levels, while eight of them are printed at a time."""
     real: bool = False
     """Whether integers are printed as doubles, so that they meet vectors of them."""
     used_strides: dict[str, None] = field(default_factory=dict)
@@ -61,6 +77,8 @@ class CollapsedPrinter(CPrinter):
         return self.names(f"stride {plate}")
 
     def code(self, expression: Expression) -> CCode:
+        if expression in self.fixed:
+            return CCode(self.fixed[expression])
         if isinstance(expression, LogDeterminant):
             return self.log_determinant(expression)
         if isinstance(expression, Reference) and expression in self.rows:
@@ -69,10 +87,32 @@ class CollapsedPrinter(CPrinter):
             return CCode(f"{load}({self.rows[expression]} + at)")
         if isinstance(expression, Reference) and expression in self.cells:
             return CCode(self.cells[expression])
+        if isinstance(expression, Literal) and expression.indices == (self.vector_level,):
+            return CCode(f"VALUES({self.literal(expression)} + at)")
         found = super().code(expression)
         if self.real and isinstance(expression, (Size, Reference)) and found.integer:
             return CCode(f"(double){found.text.removeprefix('(int64_t)')}")
         return found
+
+    def fix(self, whole: Expression, changing: frozenset[str]) -> list[str]:
+        """Lines that compute the closed parts of an expression: sums and functions of what never changes."""
+        if isinstance(whole, (Constant, Size)) or whole in self.fixed:
+            return []
+        if free_indices(whole) or mentions(whole, changing) or isinstance(whole, Reference):
+            return [line for part in children(whole) for line in self.fix(part, changing)]
+        value = self.code(whole)
+        name = self.temporary("fixed")
+        lines = [*self.take(), f"const double {name} = {value.text};"]
+        self.fixed[whole] = name
+        return lines
+
+    def literal(self, part: Literal) -> str:
+        """The C name of a table that the model gives; it is padded like a row."""
+        return self.tables.setdefault(part.values, f"given_{len(self.tables) + 1}")
+
+    def table(self, values: tuple[float, ...], shape: tuple[int, ...], indices: tuple[Expression, ...]) -> CCode:
+        name = self.tables.setdefault(values, f"given_{len(self.tables) + 1}")
+        return CCode(f"{name}[{self.offset(indices, [str(extent) for extent in shape]) if indices else 0}]")
 
     def reference(self, name: str, indices: tuple[Expression, ...]) -> CCode:
         if name in self.tables_by_name:

@@ -12,16 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from platewright.algebra.build import substitute
 from platewright.algebra.expression import (
     Add,
+    Call,
     Constant,
     Expression,
     Index,
+    Literal,
     Multiply,
     Power,
     Reference,
-    Size,
+    Sum,
+    children,
     free_indices,
     walk,
 )
@@ -48,27 +50,34 @@ class RowFactors:
         return tuple(found)
 
     def key(self, factor: Factor) -> tuple[Expression, ...]:
-        """What of an element a factor depends on: the codes of its rows besides the level."""
+        """What of an element a factor depends on: the codes of its rows besides the level, and data that it holds."""
+        level = self.move.level
         found: dict[Expression, None] = {}
-        for part in walk(factor[0]):
-            if isinstance(part, Reference) and self.move.level in part.indices:
-                found.update({code: None for code in part.indices if code != self.move.level})
-            elif isinstance(part, Reference) and free_indices(part) and part not in found:
-                found[part] = None
-        return tuple(code for code in found if free_indices(code))
 
-    def run(self, tables: Mapping[str, TableLayout], sizes: Mapping[str, int]) -> tuple[Expression, ...]:
+        def collect(part: Expression) -> None:
+            if isinstance(part, Reference) and level in part.indices:
+                found.update({code: None for code in part.indices if free_indices(code) - {level}})
+            elif isinstance(part, (Reference, Literal, Index)) and free_indices(part) - {level}:
+                found[part] = None
+            else:
+                for inner in children(part):
+                    collect(inner)
+
+        collect(factor[0])
+        return tuple(found)
+
+    def run(self, printer: CollapsedPrinter, sizes: Mapping[str, int]) -> tuple[Expression, ...]:
         """The key of the largest table: elements sorted by it leave the smaller ones to be looked up at random."""
         best: tuple[Expression, ...] = ()
         most = -1
         for factor in self.factors:
             key = self.key(factor)
-            if not key:
+            if not key or not all(printer.code(code).integer for code in key):
                 continue
             count = 1
             for reference in self.references:
                 if reference in set(walk(factor[0])):
-                    for plate in tables[reference.name].plates:
+                    for plate in printer.tables_by_name[reference.name].plates:
                         count *= sizes.get(plate, 1)
             if count > most:
                 best, most = key, count
@@ -83,30 +92,29 @@ def row_factors(move: Move, tables: Mapping[str, TableLayout]) -> RowFactors | N
     level = move.level
     if any(entry.rows or entry.members or level in free_indices(entry.value) for entry in move.entries):
         return None
-    for factor, _ in factors:
-        for part in walk(factor):
-            match part:
-                case Reference(name, indices) if name in tables:
-                    layout = tables[name]
-                    if not layout.order or indices[layout.order[-1]] != level:
-                        return None
-                    if sum(level in free_indices(index) for index in indices) != 1:
-                        return None
-                case Reference() if level in free_indices(part):
-                    return None
-                case Add() | Multiply() | Constant() | Size() | Reference() | Index():
-                    continue
-                case Power(_, Constant(-1.0)):
-                    continue
-                case _:
-                    return None
-        if level in free_indices(substitute(factor, _blank(factor, tables))):
-            return None
+    if not all(_is_row(factor, level, tables) for factor, _ in factors):
+        return None
     return RowFactors(move, factors)
 
 
-def _blank(factor: Expression, tables: Mapping[str, TableLayout]) -> dict[Expression, Expression]:
-    return {part: Constant(1.0) for part in walk(factor) if isinstance(part, Reference) and part.name in tables}
+def _is_row(part: Expression, level: Index, tables: Mapping[str, TableLayout]) -> bool:
+    """Whether eight levels of an expression can be computed at a time: rows, numbers, sums, products and ratios."""
+    if level not in free_indices(part):
+        return not any(isinstance(node, (Call, Sum)) and free_indices(node) for node in walk(part))
+    match part:
+        case Add(parts) | Multiply(parts):
+            return all(_is_row(inner, level, tables) for inner in parts)
+        case Power(base, Constant(-1.0)):
+            return _is_row(base, level, tables)
+        case Literal(_, _, _, indices):
+            return indices == (level,)
+        case Reference(name, indices) if name in tables and tables[name].order:
+            last = tables[name].order[-1]
+            return (
+                all((level in free_indices(at)) == (k == last) for k, at in enumerate(indices))
+                and indices[last] == level
+            )
+    return False
 
 
 @dataclass
@@ -131,7 +139,7 @@ class RowPrinter:
     def body(self) -> tuple[list[str], list[str], tuple[Expression, ...]]:
         """The lines before the loop, those of one element, and the codes by which elements should be sorted."""
         fast = self.fast
-        key = fast.run(self.printer.tables_by_name, self.sizes)
+        key = fast.run(self.printer, self.sizes)
         kept = [factor for factor in fast.factors if fast.key(factor) in ((), key)]
         other = [factor for factor in fast.factors if factor not in kept]
         before, keys = self.begin(key)
@@ -189,9 +197,10 @@ class RowPrinter:
     def product(self, factors: Sequence[Factor], last: str) -> str:
         """A product of factors, those with power -1 under the bar."""
         self.printer.real = True
+        self.printer.vector_level = self.fast.move.level if self.printer.rows else None
         over = [f"({self.printer.code(factor).text})" for factor, power in factors if power > 0]
         under = [f"({self.printer.code(factor).text})" for factor, power in factors if power < 0]
-        self.printer.real = False
+        self.printer.real, self.printer.vector_level = False, None
         top = " * ".join([*over, last] if last else over) or "1.0"
         if not under:
             return top
@@ -203,6 +212,7 @@ class RowPrinter:
         rows = dict(printer.rows)
         entries = {Reference(entry.table, entry.codes): entry.value for entry in self.fast.move.entries}
         printer.rows.clear()
+        printer.variables[self.fast.move.level] = variable
         for reference, pointer in rows.items():
             cell = f"{pointer}[{variable}]"
             if without and reference in entries:

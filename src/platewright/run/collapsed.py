@@ -143,7 +143,12 @@ class CollapsedSampler:
     def value(self, expression: Expression, at: At, axes: tuple[Index, ...] = ()) -> Array:
         """An expression with the indices of `at` fixed."""
         environment = Environment(
-            {**self.data.columns, **self.hidden, **self.tables, **{f"at {name}": np.array(p) for name, p in at.items()}},
+            {
+                **self.data.columns,
+                **self.hidden,
+                **self.tables,
+                **{f"at {name}": np.array(p) for name, p in at.items()},
+            },
             self.data.sizes,
         )
         with np.errstate(divide="ignore"):

@@ -68,7 +68,9 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
         return Declined(NAME, f"`{undirected[0]}` is undirected: its neighbours are no statistics")
     complete = plan_exact(replace(now, known=now.known | set(hidden)), "posterior")
     if isinstance(complete, Declined):
-        return Declined(NAME, f"even with {', '.join(hidden)} known, a parameter cannot be integrated out: {complete.reason}")
+        return Declined(
+            NAME, f"even with {', '.join(hidden)} known, a parameter cannot be integrated out: {complete.reason}"
+        )
     if not complete.proper:
         return Declined(NAME, "a prior is improper, so a cell without elements has no evidence")
     try:

@@ -1,9 +1,9 @@
 """How much a function of tables changes when one element enters them.
 
-    log Gamma(a + 1) - log Gamma(a) = log a        counts that move by one leave no gamma function behind
-    log Gamma(a + x) - log Gamma(a) = x log a      where x is 0 or 1
-    log(b + d) - log(b) = log1p(d / b)             nothing cancels at large b
-    f g  ->  df (g + dg) + f dg
+log Gamma(a + 1) - log Gamma(a) = log a        counts that move by one leave no gamma function behind
+log Gamma(a + x) - log Gamma(a) = x log a      where x is 0 or 1
+log(b + d) - log(b) = log1p(d / b)             nothing cancels at large b
+f g  ->  df (g + dg) + f dg
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MOST_COLUMNS = 3
 
 @dataclass(frozen=True)
 class Centred:
-    """A column that is made before the first sweep: a right-hand side less a rough fit of all pooled rows of a block."""
+    """A column made before the first sweep: a right-hand side less a rough fit of all pooled rows of a block."""
 
     name: str
     axes: tuple[Index, ...]
@@ -40,9 +40,7 @@ class Centred:
         return self.axes if self.output is None else self.axes[:-1]
 
 
-def open_block(
-    block: Triangularise, pools: Sequence[Pool], tables: Tables
-) -> tuple[list[Assign], tuple[Centred, ...]]:
+def open_block(block: Triangularise, pools: Sequence[Pool], tables: Tables) -> tuple[list[Assign], tuple[Centred, ...]]:
     """`log_root` and `residual` of a block as assignments from tables of product sums."""
     if block.outer:
         shown = ", ".join(column.variable for column in block.columns[: block.eliminated])
@@ -57,9 +55,7 @@ def open_block(
     gram: dict[tuple[int, int], Expression] = {}
     centred: list[Centred] = []
     # Rows that a hidden variable shapes have no fit of their own that could be taken off beforehand.
-    moving = any(
-        mentions(feature.expression, tables.hidden) for source in block.sources for feature in source.features
-    )
+    moving = any(mentions(feature.expression, tables.hidden) for source in block.sources for feature in source.features)
     for source in block.sources:
         rows = _rows(source, block, by_name)
         right = source.features[-1].expression

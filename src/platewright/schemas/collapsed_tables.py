@@ -74,7 +74,12 @@ class Tables:
         return {table.name: table for table in self.found.values()}
 
     def named(
-        self, label: str, plates: tuple[str, ...], over: tuple[Index, ...], codes: Sequence[Expression], value: Expression
+        self,
+        label: str,
+        plates: tuple[str, ...],
+        over: tuple[Index, ...],
+        codes: Sequence[Expression],
+        value: Expression,
     ) -> Table:
         """A table, or the one that is the same already."""
         key = (over, tuple(codes), value)
