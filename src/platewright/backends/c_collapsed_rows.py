@@ -51,13 +51,12 @@ class RowFactors:
 
     def key(self, factor: Factor) -> tuple[Expression, ...]:
         """What of an element a factor depends on: the codes of its rows besides the level, and data that it holds."""
-        level = self.move.level
         found: dict[Expression, None] = {}
 
         def collect(part: Expression) -> None:
-            if isinstance(part, Reference) and level in part.indices:
-                found.update({code: None for code in part.indices if free_indices(code) - {level}})
-            elif isinstance(part, (Reference, Literal, Index)) and free_indices(part) - {level}:
+            if not free_indices(part) & set(self.move.axes):
+                return
+            if isinstance(part, Index) or (isinstance(part, Reference) and self.move.level not in part.indices):
                 found[part] = None
             else:
                 for inner in children(part):
