@@ -14,9 +14,9 @@ import numpy as np
 from side_by_side import Line
 
 import platewright as pw
-from platewright.backends.compile import find_compiler
 from platewright.graph.graph import read_graph
 from platewright.run.collapsed_data import CollapsedData
+from platewright.run.collapsed_fit import start_sampler
 from platewright.run.native_collapsed import NativeCollapsed
 from platewright.run.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
@@ -56,9 +56,9 @@ def ours(words: np.ndarray, topics: int, terms: int) -> NativeCollapsed:
     columns = {"doc@word": np.repeat(np.arange(count), length), "w": words.ravel()}
     data = CollapsedData(plan, columns, {"doc": count, "word": words.size, "topic": topics, "term": terms})
     start = {"z": np.random.default_rng(0).integers(0, topics, words.size)}
-    compiler = find_compiler()
-    assert compiler is not None
-    return NativeCollapsed(data, start, Xoshiro.seeded(np.random.SeedSequence(0)), compiler)
+    sampler = start_sampler(data, start, Xoshiro.seeded(np.random.SeedSequence(0)), "c")
+    assert isinstance(sampler, NativeCollapsed)
+    return sampler
 
 
 def theirs(words: np.ndarray, topics: int) -> Callable[[int], object]:

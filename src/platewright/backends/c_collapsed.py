@@ -6,6 +6,7 @@ in logs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -94,10 +95,14 @@ class _Emitter:
 
     def file(self) -> CollapsedSource:
         changing = frozenset((*self.layouts, *self.plan.hidden))
-        fixed = [line for part in _weighed(self.plan) for line in self.printer.fix(part, changing)]
+        closed: dict[str, list[str]] = {}
+        for part in _weighed(self.plan):
+            closed |= self.printer.fix(part, changing)
         body = self.refill()
         for number, move in enumerate(self.plan.moves, start=1):
             body += self.move(move, number)
+        used = set(re.findall(r"\bfixed_\d+\b", "\n".join(body)))
+        fixed = [line for name, lines in closed.items() if name in used for line in lines]
         printer = self.printer
         strides = list(printer.used_strides)
         for plate in strides:
@@ -139,7 +144,7 @@ class _Emitter:
         names = self.printer.names
         lines = [f"const int64_t {names(f'size {plate}')} = size[{k}];" for k, plate in enumerate(sizes)]
         lines += [
-            f"const int64_t {names(f'stride {plate}')} = ({names(f'size {plate}')} + LANES - 1) / LANES * LANES;"
+            f"const int64_t {names(f'stride {plate}')} = ({names(f'size {plate}')} + WIDE - 1) / WIDE * WIDE;"
             for plate in strides
         ]
         for k, name in enumerate(columns):
@@ -187,7 +192,9 @@ class _Emitter:
                 element = self.printer.variables[members.axis]
                 counter = f"{variable}_at"
                 first = f"int64_t {counter} = {name}_start[{element}]; {counter} < {name}_start[{element} + 1]"
-                head = [f"for ({first}; {counter}++) {{", f"    const int64_t {variable} = {name}[{counter}];"]
+                head = [f"for ({first}; {counter}++) {{"]
+                if re.search(rf"\b{variable}\b", "\n".join(lines)):
+                    head.append(f"    const int64_t {variable} = {name}[{counter}];")
             else:
                 size = self.printer.size(index.plate)
                 head = [f"for (int64_t {variable} = 0; {variable} < {size}; {variable}++) {{"]
@@ -228,7 +235,7 @@ class _Emitter:
             printer.variables[axis] = printer.temporary("element")
         levels = printer.size(move.level.plate)
         stride = printer.stride(move.level.plate)
-        place = printer.offset(move.axes, [printer.size(axis.plate) for axis in move.axes]) if move.axes else "0"
+        place = printer.offset(move.axes, printer.extents(move.axes)) if move.axes else "0"
         own = f"{printer.column(move.hidden)}[{place}]"
         fast = row_factors(move, self.layouts)
         if fast is not None:
@@ -265,8 +272,8 @@ class _Emitter:
         lines += [*indented(inner), "}"]
         lines.append(f"for (int64_t level = 0; level < {stride}; level++)")
         lines.append(f"    weight[level] = level < {levels} ? exp(weight[level] - top) : 0.0;")
-        lines.append(f"add_up(weight, {stride} / LANES, running);")
-        lines.append(f"const int64_t new = drawn_level(running, {stride} / LANES, state);")
+        lines.append(f"add_up(weight, {stride} / WIDE, running);")
+        lines.append(f"const int64_t new = drawn_level(running, {stride} / WIDE, state);")
         lines += ["if (new < 0)", f"    return {number};", f"{own} = (int32_t)new;"]
         self.at(move, "new")
         for entry in move.entries:

@@ -1,4 +1,4 @@
-"""Print expressions of a collapsed sampler as C: tables in their own layout, for one level or for LANES at a time.
+"""Print expressions of a collapsed sampler as C: tables in their own layout, for one level or for WIDE at a time.
 
 1.2 + T[w[n], level]     prints     1.2 + (double)table_T[data_w[at] * stride + level]      for one level
                                     1.2 + COUNTS(row_T + at)                                for eight
@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from platewright.algebra.expression import (
@@ -22,7 +22,7 @@ from platewright.algebra.expression import (
     free_indices,
     mentions,
 )
-from platewright.backends.c_collapsed_support import LANES
+from platewright.backends.c_collapsed_support import WIDE
 from platewright.backends.c_expression import CCode, CPrinter, Unprintable
 
 
@@ -45,8 +45,8 @@ class TableLayout:
 
 
 def padded(count: int) -> int:
-    """The next multiple of LANES."""
-    return -(-count // LANES) * LANES
+    """The next multiple of WIDE."""
+    return -(-count // WIDE) * WIDE
 
 
 @dataclass
@@ -94,17 +94,19 @@ class CollapsedPrinter(CPrinter):
             return CCode(f"(double){found.text.removeprefix('(int64_t)')}")
         return found
 
-    def fix(self, whole: Expression, changing: frozenset[str]) -> list[str]:
-        """Lines that compute the closed parts of an expression: sums and functions of what never changes."""
+    def fix(self, whole: Expression, changing: frozenset[str]) -> dict[str, list[str]]:
+        """Names and lines of the closed parts of an expression: sums and functions of what never changes."""
         if isinstance(whole, (Constant, Size)) or whole in self.fixed:
-            return []
+            return {}
+        found: dict[str, list[str]] = {}
         if free_indices(whole) or mentions(whole, changing) or isinstance(whole, Reference):
-            return [line for part in children(whole) for line in self.fix(part, changing)]
+            for part in children(whole):
+                found |= self.fix(part, changing)
+            return found
         value = self.code(whole)
         name = self.temporary("fixed")
-        lines = [*self.take(), f"const double {name} = {value.text};"]
         self.fixed[whole] = name
-        return lines
+        return {name: [*self.take(), f"const double {name} = {value.text};"]}
 
     def literal(self, part: Literal) -> str:
         """The C name of a table that the model gives; it is padded like a row."""
@@ -120,11 +122,15 @@ class CollapsedPrinter(CPrinter):
         if name not in self.columns:
             raise Unprintable(f"{name} is not among the data")
         integer = name in self.integers
-        sizes = [self.size(axis.plate) for axis in self.columns[name]]
+        sizes = self.extents(self.columns[name])
         if len(sizes) != len(indices):
             raise Unprintable(f"{name} has {len(sizes)} axes but is looked up with {len(indices)}")
         text = f"{self.column(name)}[{self.offset(indices, sizes) if indices else 0}]"
         return CCode(f"(int64_t){text}" if integer else text, integer=integer)
+
+    def extents(self, axes: Sequence[Index]) -> list[str]:
+        """Sizes of the axes after the first, which no offset needs."""
+        return ["", *(self.size(axis.plate) for axis in axes[1:])][: len(axes)]
 
     def cell(self, table: str, indices: tuple[Expression, ...]) -> str:
         """One cell of a table, to be read or written."""

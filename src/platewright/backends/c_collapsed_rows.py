@@ -146,9 +146,9 @@ class RowPrinter:
         lines += self.renewed(kept, key, keys)
         lines.append(f"const double own = {self.at_level(fast.factors, 'old', without=True)};")
         lines += OWN.strip("\n").splitlines()
-        lines += [f"for (int64_t at = 0; at < {self.stride}; at += LANES) {{"]
+        lines += [f"for (int64_t at = 0; at < {self.stride}; at += WIDE) {{"]
         lines += [f"    lanes found = {self.product(other, 'VALUES(part + at)')};", *LOOP.strip("\n").splitlines(), "}"]
-        lines.append(f"const int64_t new = drawn_level(running, {self.stride} / LANES, state);")
+        lines.append(f"const int64_t new = drawn_level(running, {self.stride} / WIDE, state);")
         lines += ["if (new < 0)", f"    return {self.number};", "if (new != old) {"]
         lines += [f"    {line}" for line in self.moved(kept)] + ["}"]
         self.printer.rows.clear()
@@ -171,7 +171,7 @@ class RowPrinter:
         return [
             f"if ({' || '.join(tests)}) {{",
             *set_to,
-            f"    for (int64_t at = 0; at < {self.stride}; at += LANES)",
+            f"    for (int64_t at = 0; at < {self.stride}; at += WIDE)",
             f"        *(lanes *)(part + at) = {self.product(kept, 'VALUES(live + at)')};",
             "}",
         ]
@@ -232,7 +232,7 @@ lanes sum = {0};
 LOOP = """
     const places here = place == 0;
     found = (lanes)(((places)owns & here) | ((places)found & ~here));
-    place += LANES;
+    place += WIDE;
     sum += found;
     *(lanes *)(running + at) = sum;
 """

@@ -6,11 +6,12 @@ vector. A level is found in two steps: its lane by the sums of whole lanes, then
 
 from __future__ import annotations
 
-LANES = 8
+WIDE = 8
+"""Levels worked on at a time."""
 
 SUPPORT = """
 /* Levels are worked on so many at a time; rows of tables are padded to a multiple of it. */
-#define LANES 8
+#define WIDE 8
 
 typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
 typedef int64_t places __attribute__((vector_size(64), aligned(8), may_alias));
@@ -41,14 +42,14 @@ static inline double uniform(uint64_t *state)
 /* A level in proportion to its weight, or -1 when the weights have no positive finite sum. */
 static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_t *state)
 {
-    const double *last = running + (blocks - 1) * LANES;
+    const double *last = running + (blocks - 1) * WIDE;
     const double end_0 = last[0], end_1 = last[0] + last[1];
     const double end_2 = end_1 + last[2], end_3 = end_1 + (last[2] + last[3]);
     const double end_4 = end_3 + last[4], end_5 = end_3 + (last[4] + last[5]);
     const double end_6 = end_5 + last[6], end_7 = end_5 + (last[6] + last[7]);
     if (!(end_7 > 0.0 && end_7 < INFINITY))
         return -1;
-    const double starts[LANES] = {0.0, end_0, end_1, end_2, end_3, end_4, end_5, end_6};
+    const double starts[WIDE] = {0.0, end_0, end_1, end_2, end_3, end_4, end_5, end_6};
     const double wanted = uniform(state) * end_7;
     int64_t lane = (end_0 <= wanted) + (end_1 <= wanted) + (end_2 <= wanted) + (end_3 <= wanted) + (end_4 <= wanted)
         + (end_5 <= wanted) + (end_6 <= wanted);
@@ -58,18 +59,18 @@ static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_
     const double left = wanted - starts[lane];
     int64_t block = 0;
     for (int64_t k = 0; k < blocks; k++)
-        block += running[k * LANES + lane] <= left;
+        block += running[k * WIDE + lane] <= left;
     if (block == blocks)
-        for (block = 0; running[block * LANES + lane] < last[lane]; block++)
+        for (block = 0; running[block * WIDE + lane] < last[lane]; block++)
             ;
-    return block * LANES + lane;
+    return block * WIDE + lane;
 }
 
 /* Running sums of weights, lane by lane. */
 static inline void add_up(const double *weight, int64_t blocks, double *running)
 {
     lanes sum = {0};
-    for (int64_t at = 0; at < blocks * LANES; at += LANES) {
+    for (int64_t at = 0; at < blocks * WIDE; at += WIDE) {
         sum += VALUES(weight + at);
         *(lanes *)(running + at) = sum;
     }

@@ -23,7 +23,7 @@ from platewright.run.collapsed import CollapsedSampler
 from platewright.run.collapsed_data import CollapsedData
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.native import _warn_once
-from platewright.run.native_collapsed import NativeCollapsed
+from platewright.run.native_collapsed import NativeCollapsed, emitted, visiting_order
 from platewright.run.posterior import Posterior
 from platewright.run.sampling import SampledFit
 from platewright.run.sanity import check_counts
@@ -68,22 +68,26 @@ class CollapsedRun:
 
 
 def start_sampler(data: CollapsedData, hidden: Mapping[str, Array], random: Xoshiro, backend: str) -> Sampler:
-    """A sampler in C, or the plain one where there is no compiler or no C for the plan."""
+    """A sampler in C, or the plain one where there is no compiler or no C for the plan; both make the same draws."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
-    if backend == "numpy":
-        return CollapsedSampler(data, hidden, random)
-    compiler = find_compiler()
-    if compiler is None:
-        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs the sampler")
-        return CollapsedSampler(data, hidden, random)
     try:
-        return NativeCollapsed(data, hidden, random, compiler)
-    except (Unprintable, BackendError) as refusal:
-        if backend == "c":
-            raise
-        _warn_once(f"{refusal}; NumPy runs the sampler")
+        source = emitted(data)
+    except Unprintable as refusal:
+        if backend != "numpy":
+            _warn_once(f"{refusal}; NumPy runs the sampler")
         return CollapsedSampler(data, hidden, random)
+    order = visiting_order(data, source)
+    compiler = find_compiler()
+    if backend != "numpy" and compiler is None:
+        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs the sampler")
+    if backend == "numpy" or compiler is None:
+        return CollapsedSampler(data, hidden, random, order)
+    try:
+        return NativeCollapsed(data, hidden, random, source, order, compiler)
+    except BackendError as error:
+        _warn_once(f"{error.found}; NumPy runs the sampler")
+        return CollapsedSampler(data, hidden, random, order)
 
 
 def run_collapsed(

@@ -27,11 +27,19 @@ MOST_COUNT = 2**31 - 1
 class NativeCollapsed:
     """One chain, run by C."""
 
-    def __init__(self, data: CollapsedData, hidden: Mapping[str, Array], random: Xoshiro, compiler: Compiler) -> None:
+    def __init__(
+        self,
+        data: CollapsedData,
+        hidden: Mapping[str, Array],
+        random: Xoshiro,
+        source: CollapsedSource,
+        order: Mapping[str, Array],
+        compiler: Compiler,
+    ) -> None:
         self.data = data
         self.random = random
-        self.source = emitted(data)
-        self.order = visiting_order(data, self.source)
+        self.source = source
+        self.order = order
         self.function = loaded_library(library(self.source.text, compiler)).sweep
         self.function.restype = ctypes.c_int
         self.columns = [self._column(name) for name in self.source.columns]
@@ -62,14 +70,15 @@ class NativeCollapsed:
     @property
     def hidden(self) -> dict[str, Array]:
         """The hidden variables as they stand, in the user's order."""
-        found = {}
-        for name, values in zip(self.source.hidden, self.values, strict=True):
-            back = np.array(values, dtype=np.int64)
-            for number, axis in enumerate(self.data.plan.graph.nodes[name].axes):
-                if axis.plate in self.order:
-                    back = np.take(back, np.argsort(self.order[axis.plate]), axis=number)
-            found[name] = back
-        return found
+        return {name: self._back(name, values) for name, values in zip(self.source.hidden, self.values, strict=True)}
+
+    def _back(self, name: str, values: Array) -> Array:
+        """A hidden variable with its elements where the user has them."""
+        back = np.array(values, dtype=np.int64)
+        for number, axis in enumerate(self.data.plan.graph.nodes[name].axes):
+            if axis.plate in self.order:
+                back = np.take(back, np.argsort(self.order[axis.plate]), axis=number)
+        return back
 
     def _moved(self, name: str, values: Array) -> Array:
         """A column with its renumbered plates in the order of the visit."""
