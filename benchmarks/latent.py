@@ -26,6 +26,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 from side_by_side import Line, fresh  # noqa: E402
+from topics import lda  # noqa: E402
 
 import platewright as pw  # noqa: E402
 from platewright.graph.graph import read_graph  # noqa: E402
@@ -255,6 +256,7 @@ LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "full": partial(gaussian, "full", 30),
     "diagonal": partial(gaussian, "diagonal", 20),
     "classes": latent_classes,
+    "lda": lambda setting: lda(setting.quick, setting.repeats),
     "first": first_result,
 }
 

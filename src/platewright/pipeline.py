@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from platewright.backends.c_collapsed import default_source
 from platewright.backends.emit import emit
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
@@ -30,6 +31,7 @@ from platewright.operations.split_partly_known import split_partly_known
 from platewright.program.program import Program
 from platewright.run.allocation import check_allocations
 from platewright.run.changing import needs_rows, row_plate
+from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.em import EstimatedFit, choose_em_backend, run_em
 from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
@@ -42,6 +44,7 @@ from platewright.run.simulating import small_data
 from platewright.run.verifying import Verification, verify_fit
 from platewright.run.verifying_iterations import verify_iterations
 from platewright.schema import Goal, Plan
+from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
@@ -50,7 +53,7 @@ from platewright.schemas.mean_field import MeanFieldPlan
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
 OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
-OPTIONS["mean-field"] = OPTIONS["em"]
+OPTIONS |= {"mean-field": OPTIONS["em"], "collapsed-gibbs": OPTIONS["gibbs"]}
 """What `learn` passes on to an iterative schema."""
 
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
@@ -233,7 +236,7 @@ def read_uai(source: str | Path) -> Model:
 
 
 def _iterated(
-    plan: EMPlan | GibbsPlan | MeanFieldPlan,
+    plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan,
     columns: Mapping[str, Any],
     dataset: Dataset,
     seed: int,
@@ -259,6 +262,12 @@ def _iterated(
         bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
+    if isinstance(plan, CollapsedPlan):
+        check_sizes(plan.complete.program, sizes)
+        run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
+        seconds = {**seconds, "run": perf_counter() - start}
+        given = (plan, run.chains, columns, sizes, dataset.labels, seed, run.backend, seconds)
+        return CollapsedFit(*given, run.means, run.log_joint)
     for program in plan.programs:
         check_sizes(program, sizes)
     chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
@@ -336,6 +345,10 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
             return emit(plan.program, backend)
         case GibbsPlan():
             programs = plan.programs
+        case CollapsedPlan():
+            if backend == "c":
+                return default_source(plan).text
+            programs = (plan.complete.program,)  # the parameters given the hidden variables
         case _:
             programs = (plan.expect, *plan.latent.programs)
     return "\n\n".join(emit(program, backend) for program in programs)

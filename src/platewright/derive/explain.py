@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from platewright.algebra.expression import Index
 from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
-from platewright.schemas.em import EMPlan
 from platewright.schemas.blocks import (
     Block,
     ChainBlock,
@@ -17,10 +17,12 @@ from platewright.schemas.blocks import (
     SiteBlock,
     SliceBlock,
 )
+from platewright.schemas.collapsed import CollapsedPlan
+from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
-AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan
 
 
 def explain_plan(plan: AnyPlan) -> str:
@@ -30,6 +32,8 @@ def explain_plan(plan: AnyPlan) -> str:
             return explain(plan)
         case GibbsPlan():
             return explain_gibbs(plan)
+        case CollapsedPlan():
+            return explain_collapsed(plan)
     return explain_em(plan)
 
 
@@ -100,6 +104,26 @@ def _told(block: Block) -> list[str]:
             return [f"move {named} together, the noise in units of the scale held fixed: {block.why}"]
         case SiteBlock():
             return [f"draw {named} site by site, those without a tie at once: {block.why}"]
+
+
+def explain_collapsed(plan: CollapsedPlan) -> str:
+    """What is integrated out, the tables that elements enter, and what a level changes."""
+    lines = _heading(plan, "hidden", plan.hidden)
+    lines.append("integrated out, the hidden variables counted as known:")
+    lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
+    lines += ["", "tables that an element is taken out of and put back into:"]
+    lines += [f"    {table}" for table in plan.tables]
+    for move in plan.moves:
+        lines += ["", f"log weight of {move.level.name}, the element {move.hidden} being out:"]
+        lines += [f"    + {_summed(change.loops)}{change.expression}" for change in move.changes]
+        for stage in move.stages:
+            lines.append(f"    for each {', '.join(row.name for row in stage.rows)} of the element, one after another:")
+            lines += [f"        + {_summed(change.loops)}{change.expression}" for change in stage.changes]
+    return "\n".join(lines + _why_not_better(plan))
+
+
+def _summed(loops: Sequence[Index]) -> str:
+    return "".join(f"sum_{index.name} " for index in loops)
 
 
 def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
