@@ -196,8 +196,10 @@ def call(function: str, *arguments: object) -> Expression:
             return Call("log_logistic", (inner,))
         case "log", (Add((Constant(1.0), Multiply((Constant(-1.0), Call("logistic", (inner,)))))),):
             return Call("log_logistic", (multiply(-1.0, inner),))
-        case "log", (Constant(value),) if value <= 0:
+        case "log", (Constant(value),) if value < 0:
             raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
+        case "log", (Constant(0.0),):
+            return Call("log", parts)  # a rate or probability of exactly zero; what it multiplies decides
         case _, (Constant(value),) if function in _FOLDED:
             return Constant(float(_FOLDED[function](value)))
     return Call(function, parts)

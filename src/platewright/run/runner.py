@@ -34,12 +34,13 @@ class Runner:
         Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
         """
         given = arguments(self.program, self.module, columns, sizes)
-        if exact:
-            return self.module.statistics(*given, exact)
         run = self.compiled if self.compiled is not None else self.module.statistics
-        found = run(*given)
-        again = self.ill_conditioned(found) if exact is None else []
-        return self.module.statistics(*given, again) if again else found
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            if exact:
+                return self.module.statistics(*given, exact)
+            found = run(*given)
+            again = self.ill_conditioned(found) if exact is None else []
+            return self.module.statistics(*given, again) if again else found
 
     def ill_conditioned(self, found: Statistics) -> list[str]:
         """Names of the pools that have lost too many digits."""
