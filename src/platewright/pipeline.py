@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -45,6 +45,7 @@ from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
+from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
@@ -106,6 +107,18 @@ class Model(language.Model):
         if isinstance(data, (str, Path)):
             return self._learn_from_file(data, goal, by, backend, seed, options)
         return self._learn_whole(data, goal, by, backend, seed, options)
+
+    def instances(self) -> Iterator[tuple[frozenset[Arc], Model]]:
+        """Every model that the optional arcs stand for, with the arcs that it has, the fullest first."""
+        every = frozenset(optional_arcs(read_graph(self)))
+        for present, graph in instances(read_graph(self)):
+            cut = ", ".join(f"{parent} -> {child}" for parent, child in sorted(every - present))
+            model = Model(f"{self.title} without {cut}" if cut else self.title)
+            model._plates.update(graph.plates)
+            model._variables.update(graph.nodes)
+            model._potentials.update(graph.potentials)
+            model._around.update(self._around)
+            yield present, model
 
     def _signature(self) -> Signature:
         """What the model asks of its data, made once for what is written so far."""

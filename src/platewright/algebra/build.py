@@ -362,7 +362,8 @@ def index(variable: Expression, at: object) -> Expression:
     for axis, position in enumerate(positions):
         if isinstance(position, slice):
             continue
-        where_at = expression(position)
+        # A plate stands for its index: `m.skill[other]` with `other` a plate like that of `skill`.
+        where_at = plate if isinstance(plate := getattr(position, "index", None), Index) else expression(position)
         if isinstance(where_at, Constant) and (where_at.value < 0 or not float(where_at.value).is_integer()):
             raise ModelError(f"`{shown}` indexed at {where_at.value:g}", expected="a whole number from 0")
         chosen[axis] = where_at

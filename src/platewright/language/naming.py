@@ -46,6 +46,10 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
         step = _ordered(name, distribution.plates)
         first = Reference(beginning(step.name), (step.index,))
         density = where(first, _density(distribution, begin, x, axes), density)
+        canonical = {
+            word: Argument(where(first, begin[word].expression, later.expression), later.axes)
+            for word, later in canonical.items()
+        }
     elif any(isinstance(node, Lag) for node in walk(density)):
         raise no_start(name)
     return Variable(

@@ -252,6 +252,12 @@ class Fit(Shown):
 
         return emit(self.plan.program, backend)
 
+    def latex(self) -> str:
+        """The derivation as LaTeX."""
+        from platewright.derive.latex import explain_latex
+
+        return explain_latex(self.plan)
+
     def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
         """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""
         from platewright.run.arviz import to_arviz

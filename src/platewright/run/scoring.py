@@ -65,7 +65,10 @@ def _all_on(fit: Fit, row: str) -> bool:
 def _kept_rows(fit: Fit) -> str:
     """The plate of the rows, which must be in memory."""
     if not fit.columns:
-        raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to score rows")
+        raise DataError(
+            "the rows were not kept: they were read from a file, or the fit was",
+            hint="learn from data in memory to score rows",
+        )
     return row_plate(fit.plan.program, fit.columns)
 
 
