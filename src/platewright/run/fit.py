@@ -221,9 +221,12 @@ class Fit(Shown):
         columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new)
         known = self.plan.graph.known
         targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)
-        return Prediction(
-            self.posterior, columns, sizes, targets, self.labels, count, self.seed if seed is None else seed
-        )
+
+        def scored(values: Mapping[str, object]) -> Array:
+            return self.log_predictive({**_columns_of(new), **values})
+
+        seed = self.seed if seed is None else seed
+        return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
 
     def log_predictive(self, new: object) -> Array:
         """For each complete new row its log predictive density, exact by a ratio of evidence."""
@@ -269,6 +272,15 @@ class Fit(Shown):
         from platewright.run.saving import save
 
         save(self, path)
+
+
+def _columns_of(new: object) -> Mapping[str, Any]:
+    """New rows by column, so that values can be put beside them."""
+    if isinstance(new, int):
+        return {}
+    if isinstance(new, Mapping):
+        return new
+    raise PlatewrightError("densities of new rows need their inputs as a dict", hint="fit.predict({...})")
 
 
 def _missing(worst: float, name: str, form: Expression) -> str:
