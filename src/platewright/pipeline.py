@@ -19,7 +19,7 @@ from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
-from platewright.errors import MissingColumn, MissingValue, ModelError, UnknownName
+from platewright.errors import MissingColumn, MissingValue, ModelError, SizeError, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
@@ -164,7 +164,7 @@ class Model(language.Model):
             raise UnknownName(min(options), (), where="options of exact")
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
-        check_allocations(plan.program, sizes)
+        plan = that_fits(plan, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
         found = runner.statistics(columns, sizes, ())
         lost = not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
@@ -378,6 +378,21 @@ def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, i
             shown = name.split("@")[0]
             raise MissingColumn(f"the data have no `{shown}`", expected=f"a column named {shown}")
     check_sizes(plan.program, sizes)
+
+
+def that_fits(plan: Plan, sizes: Mapping[str, int]) -> Plan:
+    """The plan, or where its tables are too large one that was derived for plates of these sizes."""
+    try:
+        check_allocations(plan.program, sizes)
+    except SizeError:
+        graph = plan.graph
+        plates = {name: replace(plate, size=sizes.get(name, plate.size)) for name, plate in graph.plates.items()}
+        again = choose_plan(replace(graph, plates=plates), plan.goal, plan.schema)
+        if not isinstance(again, Plan):
+            raise
+        check_allocations(again.program, sizes)
+        return again
+    return plan
 
 
 def check_sizes(program: Program, sizes: Mapping[str, int]) -> None:
