@@ -19,7 +19,7 @@ from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
-from platewright.errors import MissingColumn, MissingValue, ModelError, SizeError, UnknownName
+from platewright.errors import MissingColumn, MissingValue, ModelError, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
@@ -27,7 +27,7 @@ from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.program.program import Program
-from platewright.run.allocation import check_allocations
+from platewright.run.allocation import that_fits
 from platewright.run.changing import needs_rows, row_plate
 from platewright.run.em import EstimatedFit, choose_em_backend, run_em
 from platewright.run.execute import Statistics, columns_of
@@ -378,21 +378,6 @@ def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, i
             shown = name.split("@")[0]
             raise MissingColumn(f"the data have no `{shown}`", expected=f"a column named {shown}")
     check_sizes(plan.program, sizes)
-
-
-def that_fits(plan: Plan, sizes: Mapping[str, int]) -> Plan:
-    """The plan, or where its tables are too large one that was derived for plates of these sizes."""
-    try:
-        check_allocations(plan.program, sizes)
-    except SizeError:
-        graph = plan.graph
-        plates = {name: replace(plate, size=sizes.get(name, plate.size)) for name, plate in graph.plates.items()}
-        again = choose_plan(replace(graph, plates=plates), plan.goal, plan.schema)
-        if not isinstance(again, Plan):
-            raise
-        check_allocations(again.program, sizes)
-        return again
-    return plan
 
 
 def check_sizes(program: Program, sizes: Mapping[str, int]) -> None:
