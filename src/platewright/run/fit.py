@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import evaluate
-from platewright.algebra.expression import Add, Constant, Expression, Multiply, Size, Sum
+from platewright.algebra.expression import Constant
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
@@ -21,6 +21,7 @@ from platewright.program.program import EVIDENCE
 from platewright.run.changing import forgotten, row_plate, updated
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
 from platewright.run.marginal import Marginal
+from platewright.run.missing_rows import missing_for_scales, missing_rows
 from platewright.run.posterior import Posterior
 from platewright.run.prediction import Prediction
 from platewright.run.sampled import Sampled
@@ -54,7 +55,12 @@ class Fit(Shown):
     @cached_property
     def values(self) -> Mapping[str, Array]:
         """Everything the program computed, by name, checked."""
-        found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
+        try:
+            found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
+        except ImproperPosterior as error:
+            if needed := missing_for_scales(self.plan, self.columns, self.sizes):
+                raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
+            raise
         self._check_parameters(found)
         check_finite("log evidence", found[EVIDENCE])
         return found
@@ -76,7 +82,7 @@ class Fit(Shown):
                     raise ImproperPosterior(
                         f"the posterior of `{conditional.variable}` is improper: its {parameter.name} is {worst:g}",
                         expected=f"a {parameter.name} above 0",
-                        hint=_missing(worst, parameter.name, conditional.recognised.parameters[parameter.name]),
+                        hint=missing_rows(worst, parameter.name, conditional.recognised.parameters[parameter.name]),
                     )
         self._check_degrees()
 
@@ -281,24 +287,3 @@ def _columns_of(new: object) -> Mapping[str, Any]:
     if isinstance(new, Mapping):
         return new
     raise PlatewrightError("densities of new rows need their inputs as a dict", hint="fit.predict({...})")
-
-
-def _missing(worst: float, name: str, form: Expression) -> str:
-    """How many observations would do, from what each adds to the parameter; a rate needs values that differ."""
-    if name in ("shape", "degrees"):
-        step = _each_adds(form)
-        count = int(np.floor(-worst / step)) + 1
-        return f"at least {count} more observation{'s' if count > 1 else ''} needed, or a proper prior"
-    return "at least 1 more observation that differs from the others is needed, or a proper prior"
-
-
-def _each_adds(form: Expression) -> float:
-    """The coefficient of the number of rows in a sum such as `2 + 0.5 #n`."""
-    found = []
-    for term in form.terms if isinstance(form, Add) else (form,):
-        match term:
-            case Multiply((Constant(number), Size() | Sum())):
-                found.append(number)
-            case Size() | Sum():
-                found.append(1.0)
-    return max((number for number in found if number > 0), default=0.5)
