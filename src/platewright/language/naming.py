@@ -79,7 +79,7 @@ def _event_plate(
 ) -> Index | None:
     """The axis inside one value: given by `over=`, or the one axis of the parameters that the plates leave."""
     family = distribution.family
-    if not any(parameter.rank for parameter in family.parameters):
+    if not family.rank and not any(parameter.rank for parameter in family.parameters):
         if distribution.over is not None:
             raise ParameterError(
                 f"{family.name} has no axis inside it, so `over=` means nothing", where=f"variable {name}"

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import evaluate
-from platewright.algebra.expression import Constant
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
@@ -20,8 +19,8 @@ from platewright.graph.graph import Factor
 from platewright.program.program import EVIDENCE
 from platewright.run.changing import forgotten, row_plate, updated
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
+from platewright.run.improper import check_proper, missing_for_scales
 from platewright.run.marginal import Marginal
-from platewright.run.missing_rows import missing_for_scales, missing_rows
 from platewright.run.posterior import Posterior
 from platewright.run.prediction import Prediction
 from platewright.run.sampled import Sampled
@@ -61,43 +60,9 @@ class Fit(Shown):
             if needed := missing_for_scales(self.plan, self.columns, self.sizes):
                 raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
             raise
-        self._check_parameters(found)
+        check_proper(self.plan, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
         return found
-
-    def _check_parameters(self, found: Mapping[str, Array]) -> None:
-        """Parameters outside their range mean that prior and data together are improper."""
-        from platewright.elimination.state import FamilyConditional
-
-        for conditional in self.plan.conditionals:
-            if not isinstance(conditional, FamilyConditional):
-                continue
-            family = conditional.recognised.family
-            for parameter in family.parameters:
-                value = found.get(f"{conditional.variable}.{parameter.name}")
-                if value is None or parameter.domain.lower != 0.0 or parameter.rank == 2:
-                    continue
-                if not (np.asarray(value) > 0).all():
-                    worst = float(np.min(value))
-                    raise ImproperPosterior(
-                        f"the posterior of `{conditional.variable}` is improper: its {parameter.name} is {worst:g}",
-                        expected=f"a {parameter.name} above 0",
-                        hint=missing_rows(worst, parameter.name, conditional.recognised.parameters[parameter.name]),
-                    )
-        self._check_degrees()
-
-    def _check_degrees(self) -> None:
-        """A Wishart over d elements needs more than d - 1 degrees, and d may come from the data."""
-        for node in self.plan.graph.nodes.values():
-            degrees = dict(node.parameters).get("degrees")
-            if node.rank != 2 or not isinstance(degrees, Constant):
-                continue
-            size = self.sizes[node.events[0].plate]
-            if degrees.value <= size - 1:
-                raise ImproperPosterior(
-                    f"`{node.name}` has {degrees.value:g} degrees over {size} elements of {node.events[0].plate}",
-                    expected=f"more than {size - 1} degrees",
-                )
 
     # -- answers ---
 
