@@ -51,10 +51,10 @@ def test_zero_inflated_counts_are_learned_by_every_schema() -> None:
     m.z = pw.Bernoulli(m.p, plates=n)
     m.y = pw.Poisson(pw.where(m.z, m.rate, 0), plates=n)
     rng = np.random.default_rng(0)
-    y = np.where(rng.random(400) < 0.6, rng.poisson(3, 400), 0)
-    for by in ("em", "gibbs", "mean-field"):
-        fit = m.learn({"y": y}, by=by)
-        assert abs(float(fit["rate"].mean) - 3) < 0.3
+    y = np.where(rng.random(200) < 0.6, rng.poisson(3, 200), 0)
+    for by, options in (("em", {}), ("gibbs", {"chains": 1, "draws": 200, "warm_up": 50}), ("mean-field", {})):
+        fit = m.learn({"y": y}, by=by, **options)
+        assert abs(float(fit["rate"].mean) - 3) < 0.5
         assert m.derive(["y"], by=by).verify().passed
 
 

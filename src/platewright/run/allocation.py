@@ -61,5 +61,6 @@ def that_fits(plan: Plan, sizes: Mapping[str, int]) -> Plan:
         if not isinstance(again, Plan):
             raise
         check_allocations(again.program, sizes)
-        return again
+        # Only the order was chosen for these sizes: the model itself leaves them open as before.
+        return replace(again, graph=graph, program=replace(again.program, sizes=plan.program.sizes))
     return plan

@@ -35,12 +35,11 @@ class Runner:
         """
         given = arguments(self.program, self.module, columns, sizes)
         run = self.compiled if self.compiled is not None else self.module.statistics
-        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-            if exact:
-                return self.module.statistics(*given, exact)
-            found = run(*given)
-            again = self.ill_conditioned(found) if exact is None else []
-            return self.module.statistics(*given, again) if again else found
+        if exact:
+            return self.module.statistics(*given, exact)
+        found = run(*given)
+        again = self.ill_conditioned(found) if exact is None else []
+        return self.module.statistics(*given, again) if again else found
 
     def ill_conditioned(self, found: Statistics) -> list[str]:
         """Names of the pools that have lost too many digits."""
