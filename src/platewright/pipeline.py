@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -29,7 +29,7 @@ from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.program.program import Program
-from platewright.run.allocation import check_allocations
+from platewright.run.allocation import that_fits
 from platewright.run.changing import needs_rows, row_plate
 from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.em import EstimatedFit, choose_em_backend, run_em
@@ -49,6 +49,7 @@ from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
+from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
@@ -111,6 +112,18 @@ class Model(language.Model):
             return self._learn_from_file(data, goal, by, backend, seed, options)
         return self._learn_whole(data, goal, by, backend, seed, options)
 
+    def instances(self) -> Iterator[tuple[frozenset[Arc], Model]]:
+        """Every model that the optional arcs stand for, with the arcs that it has, the fullest first."""
+        every = frozenset(optional_arcs(read_graph(self)))
+        for present, graph in instances(read_graph(self)):
+            cut = ", ".join(f"{parent} -> {child}" for parent, child in sorted(every - present))
+            model = Model(f"{self.title} without {cut}" if cut else self.title)
+            model._plates.update(graph.plates)
+            model._variables.update(graph.nodes)
+            model._potentials.update(graph.potentials)
+            model._around.update(self._around)
+            yield present, model
+
     def _signature(self) -> Signature:
         """What the model asks of its data, made once for what is written so far."""
         key = ("signature", len(self.plates), len(self.variables))
@@ -155,7 +168,7 @@ class Model(language.Model):
             raise UnknownName(min(options), (), where="options of exact")
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
-        check_allocations(plan.program, sizes)
+        plan = that_fits(plan, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
         found = runner.statistics(columns, sizes, ())
         lost = not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))

@@ -52,7 +52,8 @@ class Environment:
 
 def evaluate(expression: Expression, environment: Environment, axes: tuple[Index, ...] = ()) -> Array:
     """The value of an expression as an array with the given axes, each at its full size."""
-    result = _evaluate(expression, environment, axes)
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        result = _evaluate(expression, environment, axes)
     return np.broadcast_to(result, tuple(environment.sizes[axis.plate] for axis in axes))
 
 
@@ -103,6 +104,7 @@ FUNCTIONS = {
     "maximum": np.maximum,
     "minimum": np.minimum,
     "floor": np.floor,
+    "xlogy": lambda x, y: special.xlogy(x, y),
 }
 
 

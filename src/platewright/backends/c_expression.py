@@ -30,6 +30,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
 )
+from platewright.algebra.zero_times_log import safe_product
 from platewright.backends.naming import Names
 
 _CHOICE, _SUM, _PRODUCT, _ATOM = 0, 1, 2, 3
@@ -51,6 +52,7 @@ FUNCTIONS: Mapping[str, str] = {
     "maximum": "larger",
     "minimum": "smaller",
     "floor": "floor",
+    "xlogy": "xlogy",
 }
 """How C spells the functions of the algebra; those not here (digamma, Bessel ...) stay with NumPy."""
 
@@ -163,6 +165,8 @@ class CPrinter:
                 return self.table(values, shape, indices)
             case Add(terms):
                 return self.add([self.code(term) for term in terms])
+            case Multiply() if (safe := safe_product(expression)) is not expression:
+                return self.code(safe)
             case Multiply(factors):
                 return self.multiply(factors)
             case Power(base, exponent):

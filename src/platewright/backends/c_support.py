@@ -64,6 +64,13 @@ static inline double square(double x)
     return x * x;
 }
 """,
+    "xlogy": """
+/* x log y, and nothing where x is zero, whatever y is. */
+static inline double xlogy(double x, double y)
+{
+    return x == 0.0 && y == y ? 0.0 : x * log(y);
+}
+""",
     "larger": """
 /* The larger of two; NaN stays NaN. */
 static inline double larger(double a, double b)

@@ -47,6 +47,10 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
         step = _ordered(name, distribution.plates)
         first = Reference(beginning(step.name), (step.index,))
         density = where(first, _density(distribution, begin, x, axes), density)
+        canonical = {
+            word: Argument(where(first, begin[word].expression, later.expression), later.axes)
+            for word, later in canonical.items()
+        }
     elif any(isinstance(node, Lag) for node in walk(density)):
         raise no_start(name)
     return Variable(
@@ -76,7 +80,7 @@ def _event_plate(
 ) -> Index | None:
     """The axis inside one value: given by `over=`, or the one axis of the parameters that the plates leave."""
     family = distribution.family
-    if not any(parameter.rank for parameter in family.parameters):
+    if not family.rank and not any(parameter.rank for parameter in family.parameters):
         if distribution.over is not None:
             raise ParameterError(
                 f"{family.name} has no axis inside it, so `over=` means nothing", where=f"variable {name}"
