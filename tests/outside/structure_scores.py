@@ -41,7 +41,7 @@ def jeffreys_gap(count: int, levels: int) -> float:
 
 
 def gaussian_score(table: Mapping[str, np.ndarray], child: str, parents: Sequence[str], prior: bool = False) -> float:
-    """Log likelihood of a regression on the parents at its estimates, or evidence under a normal-Wishart prior (BGe)."""
+    """Log likelihood of a regression on the parents at its estimates, or evidence under a normal-Wishart prior."""
     if prior:
         return _vectors(table, [child, *parents], len(table)) - _vectors(table, list(parents), len(table))
     y = table[child]
