@@ -21,10 +21,9 @@ from platewright.run.sampling import SampledFit
 
 INDEPENDENT = 20_000
 PROBE = 12
-STAGES = ((500, 1000), (1000, 2500), (2000, 10_000))
-"""Warm-up and draws of each of four chains."""
+LEAST, FIRST, MOST, WARM_UP = 100, 250, 16_000, 0.5
+"""Draws of each of four chains: at least, in the first stage, and at most; and the share of warm-up before them."""
 
-LEAST = 100
 GOOD_R_HAT, GOOD_SIZE = 1.02, 1000.0
 MIXED_R_HAT, MIXED_SIZE = 1.1, 100.0
 """Stop early at the first pair; below the second nothing can pass."""
@@ -64,15 +63,13 @@ def learn(
         return Learned(probe.how, why, quantities, first, perf_counter() - start, "", *_diagnosed(quantities))
     sweep = (perf_counter() - began) / (PROBE + 1)
     found: Learned | None = None
-    before = 0
-    for warm_up, draws in STAGES:
-        left = seconds - (perf_counter() - start)
-        share = left * 0.8 / (4 * sweep * (warm_up + draws))
-        if share < 1:
-            warm_up, draws = max(LEAST // 2, int(share * warm_up)), max(LEAST, int(share * draws))
+    before, draws = 0, FIRST
+    while True:
+        possible = (seconds - (perf_counter() - start)) * 0.8 / (4 * sweep * (1 + WARM_UP))
+        draws = min(draws, max(LEAST, int(possible)))
         if draws < 1.5 * before:
             break
-        before = draws
+        before, warm_up = draws, int(WARM_UP * draws)
         began = perf_counter()
         fit = model.learn(data, chains=4, warm_up=warm_up, draws=draws, seed=seed)
         assert isinstance(fit, SampledFit)
@@ -84,6 +81,7 @@ def learn(
         found = Learned(fit.how, why, quantities, first, total, remark, r_hat, size)
         if r_hat < GOOD_R_HAT and size > GOOD_SIZE:
             break
+        draws = min(4 * draws, MOST)
     assert found is not None
     return found
 
