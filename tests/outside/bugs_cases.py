@@ -16,10 +16,10 @@ import numpy as np
 import platewright as pw
 from outside.corpus import CORPUS
 from outside.learning import Learned, errors, learn
-from outside.monitors import Drawn
 from outside.outcome import Outcome
 from platewright.errors import PlatewrightError
 from platewright.language.bugs.data import read_data
+from platewright.run.monitoring import Drawn
 
 KIND = "bugs"
 MEAN = {"A": 0.15, "B": 0.25}

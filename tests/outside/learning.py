@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from outside.monitors import Drawn
 from platewright.errors import UnknownName
 from platewright.run.diagnosing import array_stats
 from platewright.run.fit import Fit
+from platewright.run.monitoring import Drawn
 from platewright.run.sampling import SampledFit
 
 INDEPENDENT = 20_000

@@ -17,9 +17,9 @@ import numpy as np
 
 from outside.corpus import CORPUS
 from outside.learning import errors, learn
-from outside.monitors import Drawn
 from outside.outcome import Outcome
 from outside.posteriordb_models import MODELS, Written
+from platewright.run.monitoring import Drawn
 
 KIND = "posteriordb"
 QUICK = ("earnings-logearn_height", "kidiq-kidscore_momiq")

@@ -13,6 +13,7 @@ from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, run_chain
+from platewright.run.monitoring import Drawn
 from platewright.run.sampled import Sampled
 from platewright.run.sanity import check_counts
 from platewright.run.shown import Shown
@@ -41,10 +42,23 @@ class SampledFit(Shown):
         return f"gibbs: {self.plan.summary} ({self.backend})"
 
     def __getitem__(self, name: str) -> Sampled:
-        """The posterior of one unknown, as draws of all chains."""
-        if name not in self.flat:
-            raise UnknownName(name, self.flat, where="fit[...]")
-        return Sampled(name, self.flat[name], self.labels, self.chains[name])
+        """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
+        found = self.chains.get(name)
+        if found is None:
+            found = self._followed(name)
+        return Sampled(name, found.reshape(-1, *found.shape[2:]), self.labels, found)
+
+    def _followed(self, name: str) -> Array:
+        """The draws of a node that follows from the unknowns."""
+        graph = self.plan.graph
+        follow = [
+            node
+            for node, variable in graph.nodes.items()
+            if node in self.plan.barren or (variable.definition is not None and not graph.is_known(node))
+        ]
+        if name not in follow:
+            raise UnknownName(name, [*self.flat, *follow], where="fit[...]")
+        return Drawn(graph, self.chains, self.columns, self.sizes).node(name, self.seed)
 
     @cached_property
     def flat(self) -> Mapping[str, Array]:
