@@ -48,7 +48,7 @@ from platewright.schemas.mean_field import MeanFieldPlan
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
-OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
+OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin", "initial"), "em": ("restarts", "iterations", "tolerance")}
 OPTIONS["mean-field"] = OPTIONS["em"]
 """What `learn` passes on to an iterative schema."""
 
@@ -95,13 +95,13 @@ class Model(language.Model):
         by: str = "auto",
         backend: str = "auto",
         seed: int = 0,
-        **options: float,
+        **options: Any,
     ) -> AnyFit:
         """Bind the data, derive the algorithm, run it.
 
         `data` is a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a CSV or Parquet
         file, which is read in batches. What is in the data is known, the rest unknown. Options of samplers: `chains`,
-        `draws`, `warm_up`, `thin`.
+        `draws`, `warm_up`, `thin`, and `initial` values by name.
         """
         if isinstance(data, (str, Path)):
             return self._learn_from_file(data, goal, by, backend, seed, options)

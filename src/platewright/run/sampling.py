@@ -118,15 +118,16 @@ def run_gibbs(
     warm_up: int = 500,
     thin: int = 1,
     seed: int = 0,
+    initial: Mapping[str, object] | None = None,
 ) -> dict[str, Array]:
-    """Independent chains from jittered starts; the first axis of each result numbers them."""
+    """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them."""
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     wanted = [name for block in plan.blocks for name in block.variables]
     found: list[dict[str, Array]] = []
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
     for generator in np.random.default_rng(seed).spawn(chains):
-        start = starting_values(plan.graph, wanted, sizes, generator)
+        start = starting_values(plan.graph, wanted, sizes, generator, initial)
         sampler = Sampler(plan, columns, sizes, generator, start)
         found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
     order = [name for name in plan.graph.nodes if name in found[0]]
