@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from time import perf_counter
+from typing import Any
 
 from outside.outcome import Outcome
 from platewright.errors import PlatewrightError
@@ -22,34 +23,52 @@ GRACE = 2.0
 MOST_BYTES = 12 * 2**30
 
 
-def run_case(kind: str, name: str, run: Run, seconds: float) -> Outcome:
-    """Run one case in a child process; its outcome, or that it was late, refused or broken."""
+class Late(Exception):
+    """The process was stopped."""
+
+
+class Died(Exception):
+    """The process ended without an answer."""
+
+
+def run_apart(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+    """What a function returns or raises in a child process; `Late` or `Died` where it gives no answer."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(kind, name, run, seconds, there), daemon=True)
+    child = context.Process(target=_child, args=(function, arguments, there))
     start = perf_counter()
     child.start()
     there.close()
     try:
-        if here.poll(GRACE * seconds + 10):
-            return here.recv()  # type: ignore[no-any-return]
-        took = perf_counter() - start
-        return Outcome(kind, name, "late", why=f"stopped after {took:.0f} s", total=took)
+        return here.recv() if here.poll(seconds) else Late(f"stopped after {perf_counter() - start:.0f} s")
     except EOFError:
-        took = perf_counter() - start
-        return Outcome(kind, name, "broken", why="the process died", total=took)
+        return Died("the process died")
     finally:
         child.kill()
         child.join()
         here.close()
 
 
-def _child(kind: str, name: str, run: Run, seconds: float, there: Connection) -> None:
+def _child(function: Callable[..., Any], arguments: tuple[Any, ...], there: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     # Progress of samplers is for people who wait; here a table is printed.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    there.send(guarded(kind, name, run, seconds))
+    try:
+        answer = function(*arguments)
+    except Exception as error:
+        answer = error
+    there.send(answer)
     there.close()
+
+
+def run_case(kind: str, name: str, run: Run, seconds: float) -> Outcome:
+    """Run one case in a child process; its outcome, or that it was late, refused or broken."""
+    start = perf_counter()
+    answer = run_apart(guarded, (kind, name, run, seconds), GRACE * seconds + 10)
+    if isinstance(answer, Outcome):
+        return answer
+    verdict = "late" if isinstance(answer, Late) else "broken"
+    return Outcome(kind, name, verdict, why=str(answer), total=perf_counter() - start)
 
 
 def guarded(kind: str, name: str, run: Run, seconds: float) -> Outcome:
