@@ -74,6 +74,8 @@ def learn(
         fit = model.learn(data, chains=4, warm_up=warm_up, draws=draws, seed=seed)
         assert isinstance(fit, SampledFit)
         sweep = (perf_counter() - began) / (4 * (warm_up + draws))
+        if fit.backend == "c":
+            sweep = min(sweep, _paced(model, data, seed))
         quantities = monitor(Drawn(fit.plan.graph, fit.chains, fit.columns, fit.sizes))
         r_hat, size = _diagnosed(quantities)
         remark = f"4 x {draws} draws, {1e3 * sweep:.2g} ms a sweep, R-hat {r_hat:.3f}, effective size {size:.0f}"
@@ -102,6 +104,13 @@ def _probed(model: Any, data: Mapping[str, Any], seed: int) -> Any:
         if "options of exact" not in str(error):
             raise
     return model.learn(data, seed=seed)
+
+
+def _paced(model: Any, data: Mapping[str, Any], seed: int) -> float:
+    """Seconds a sweep of a sampler that is compiled already."""
+    began = perf_counter()
+    model.learn(data, chains=4, warm_up=PROBE, draws=PROBE, seed=seed, backend="c")
+    return (perf_counter() - began) / (8 * PROBE)
 
 
 def _why(plan: Any) -> str:
