@@ -220,6 +220,13 @@ def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
     return model
 
 
+def write_bugs(model: language.Model) -> str:
+    """The model as BUGS text, which JAGS reads too."""
+    from platewright.language.bugs.write import write_bugs as write  # as rarely needed as the reader
+
+    return write(model)
+
+
 def read_bif(source: str | Path) -> Model:
     """The model in a BIF file or text."""
     return bif.read_bif(source, Model)
