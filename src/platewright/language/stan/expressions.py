@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     Add,
     Call,
@@ -27,6 +28,7 @@ from platewright.algebra.expression import (
     Size,
     Sum,
     Where,
+    free_indices,
     walk,
 )
 from platewright.errors import ModelError
@@ -222,6 +224,10 @@ def matrix(page: Page, row: Index, column: Index, body: Expression, before: Line
     """A local matrix; the inverse of one is written as such."""
     if isinstance(body, Inverse) and (body.at_row, body.at_column) == (row, column):
         return f"inverse_spd({matrix(page, body.row, body.column, body.matrix, before)})"
+    if isinstance(body, Multiply) and isinstance(body.factors[-1], Inverse):
+        others = multiply(*body.factors[:-1])
+        if not free_indices(others) & {row, column}:
+            return f"{text(page, others, before)} * {matrix(page, row, column, body.factors[-1], before)}"
     name, inside = page.fresh("matrix"), []
     term = text(page, body, inside)
     size = page.size(row.plate)
