@@ -53,8 +53,8 @@ from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
-OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
-OPTIONS |= {"mean-field": OPTIONS["em"], "collapsed-gibbs": OPTIONS["gibbs"]}
+OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin", "initial"), "em": ("restarts", "iterations", "tolerance")}
+OPTIONS |= {"mean-field": OPTIONS["em"], "collapsed-gibbs": OPTIONS["gibbs"][:-1]}
 """What `learn` passes on to an iterative schema."""
 
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
@@ -100,13 +100,13 @@ class Model(language.Model):
         by: str = "auto",
         backend: str = "auto",
         seed: int = 0,
-        **options: float,
+        **options: Any,
     ) -> AnyFit:
         """Bind the data, derive the algorithm, run it.
 
         `data` is a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a CSV or Parquet
         file, which is read in batches. What is in the data is known, the rest unknown. Options of samplers: `chains`,
-        `draws`, `warm_up`, `thin`.
+        `draws`, `warm_up`, `thin`, and `initial` values by name.
         """
         if isinstance(data, (str, Path)):
             return self._learn_from_file(data, goal, by, backend, seed, options)
@@ -236,6 +236,13 @@ def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
     model = Model("bugs" if "{" in str(path_or_text) else Path(path_or_text).stem)
     model._set("_read_from", read(path_or_text, data, model))
     return model
+
+
+def write_bugs(model: language.Model) -> str:
+    """The model as BUGS text, which JAGS reads too."""
+    from platewright.language.bugs.write import write_bugs as write  # as rarely needed as the reader
+
+    return write(model)
 
 
 def read_bif(source: str | Path) -> Model:

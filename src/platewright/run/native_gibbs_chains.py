@@ -24,12 +24,13 @@ SECONDS_IN_A_CALL = 0.1
 
 @dataclass(frozen=True)
 class Counts:
-    """How much to do."""
+    """How much to do, and where to begin if that was said."""
 
     chains: int
     draws: int
     warm_up: int
     thin: int
+    initial: Mapping[str, object] | None = None
 
 
 @dataclass(eq=False)
@@ -100,7 +101,7 @@ def run_chains(
     stop = threading.Event()
     workers = []
     for generator in np.random.default_rng(seed).spawn(counts.chains):
-        start = starting_values(plan.graph, native.source.unknown, native.sizes, generator)
+        start = starting_values(plan.graph, native.source.unknown, native.sizes, generator, counts.initial)
         workers.append(_Worker(native.chain(start, generator), counts, check, stop))
     waiting = iter(workers)
     lock = threading.Lock()

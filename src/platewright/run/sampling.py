@@ -16,6 +16,7 @@ from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, check_state, run_chain
+from platewright.run.monitoring import Drawn
 from platewright.run.native import thread_count
 from platewright.run.native_gibbs import NativeGibbs, compiled_gibbs
 from platewright.run.native_gibbs_chains import Counts, run_chains
@@ -53,10 +54,23 @@ class SampledFit(Shown):
         return f"gibbs: {self.plan.summary} ({self.backend}{why})"
 
     def __getitem__(self, name: str) -> Sampled:
-        """The posterior of one unknown, as draws of all chains."""
-        if name not in self.flat:
-            raise UnknownName(name, self.flat, where="fit[...]")
-        return Sampled(name, self.flat[name], self.labels, self.chains[name])
+        """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
+        found = self.chains.get(name)
+        if found is None:
+            found = self._followed(name)
+        return Sampled(name, found.reshape(-1, *found.shape[2:]), self.labels, found)
+
+    def _followed(self, name: str) -> Array:
+        """The draws of a node that follows from the unknowns."""
+        graph = self.plan.graph
+        follow = [
+            node
+            for node, variable in graph.nodes.items()
+            if node in self.plan.barren or (variable.definition is not None and not graph.is_known(node))
+        ]
+        if name not in follow:
+            raise UnknownName(name, [*self.flat, *follow], where="fit[...]")
+        return Drawn(graph, self.chains, self.columns, self.sizes).node(name, self.seed)
 
     @cached_property
     def flat(self) -> Mapping[str, Array]:
@@ -150,14 +164,15 @@ def run_gibbs(
     thin: int = 1,
     seed: int = 0,
     backend: str = "numpy",
+    initial: Mapping[str, object] | None = None,
 ) -> tuple[dict[str, Array], Choice]:
-    """Independent chains from jittered starts; the first axis of each result numbers them."""
+    """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them."""
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
     if chosen.native is not None:
-        counts = Counts(int(chains), int(draws), int(warm_up), int(thin))
+        counts = Counts(int(chains), int(draws), int(warm_up), int(thin), initial)
 
         def check(values: Mapping[str, Array]) -> None:
             check_state(plan, Environment({**columns, **values}, sizes))
@@ -167,7 +182,7 @@ def run_gibbs(
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
     found: list[dict[str, Array]] = []
     for generator in np.random.default_rng(seed).spawn(chains):
-        start = starting_values(plan.graph, wanted, sizes, generator)
+        start = starting_values(plan.graph, wanted, sizes, generator, initial)
         sampler = Sampler(plan, columns, sizes, generator, start)
         found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
     order = [name for name in plan.graph.nodes if name in found[0]]
