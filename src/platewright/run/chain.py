@@ -15,6 +15,8 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Lag, Reference, free_indices, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor
+from platewright.language.plate import beginning
+from platewright.schemas.em import Hidden
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +148,36 @@ def smooth(weights: ChainWeights, filtered: Array) -> tuple[Array, Array]:
         ahead[at] = row - _log_sum(row, axis=1)[:, None]
     marginal = filtered + ahead
     return np.exp(marginal - _log_sum(marginal, axis=1)[:, None]), pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """Posterior probabilities of a hidden chain, the log of the total weight, and the largest log weight of a step."""
+
+    probability: Array
+    pair: Array
+    log_total: float
+    steepest: float
+    impossible: Array
+    """Steps up to which data have probability zero, whatever the chain is."""
+
+
+def smoothed(item: Hidden, environment: Environment) -> Smoothed:
+    """Both recursions for a hidden variable of a plan."""
+    first = np.asarray(environment.values[beginning(item.axes[0].plate)])
+    weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
+    filtered, log_total = forward(weights)
+    with np.errstate(invalid="ignore"):
+        probability, pair = smooth(weights, filtered)
+    steepest = float(np.max(weights.single, initial=-np.inf))
+    return Smoothed(probability, pair, log_total, steepest, impossible_steps(weights, filtered))
+
+
+def impossible_steps(weights: ChainWeights, filtered: Array) -> Array:
+    """The steps at which no value of a chain is possible any more; those behind them were never reached."""
+    ruled_out = np.isneginf(filtered).all(axis=1)
+    reached = np.concatenate([[True], ~ruled_out[:-1]]) | weights.first
+    return np.flatnonzero(ruled_out & reached)
 
 
 def viterbi(weights: ChainWeights) -> Array:

@@ -31,8 +31,9 @@ class NativePass:
         self.one = one
         self.sizes = sizes
         self.level = one.item.level
-        self.layout = Layout(one, columns, sizes)
-        self.contraction = Contraction(self.layout)
+        self.columns = columns
+        self.layout = self.new_layout()
+        self.contraction = self.new_contraction()
         self.weights = self.contraction.placed(one.weights, ())
         self.sums = [
             (s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a != self.level))) for s in one.sums
@@ -40,11 +41,18 @@ class NativePass:
         self.pools = [PlacedPool(self.contraction, pool) for pool in one.pools]
         self.layout.filled_up()
         self.fused: Fused = fuse(self.layout)
-        self.columns = columns
         self.pilot = self.layout.pilot()
         self.largest = self.layout.largest(self.layout.centre_rows(self.pilot))
         self.pairs = np.array(self.layout.pairs, dtype=np.int32)
         self.tiles = self.layout.tiles()
+
+    def new_layout(self) -> Layout:
+        """Where functions and codes of the rows stand."""
+        return Layout(self.one, self.columns, self.sizes)
+
+    def new_contraction(self) -> Contraction:
+        """How statistics are made of sums."""
+        return Contraction(self.layout)
 
     # -- one pass ------------------------------------------------------------------------------------------------------
 
