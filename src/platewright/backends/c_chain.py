@@ -86,7 +86,8 @@ def em_program(plan: EMPlan) -> EMProgram:
         functions.append(chain_function(found.function, item.name, shown(found)))
     if left:
         return EMProgram("", (), plain.fixed, tuple(left))
-    return EMProgram(chain_file(plan, functions), tuple(passes), plain.fixed, ())
+    own = any(isinstance(one, ChainPass) and one.moves_change for one in passes)
+    return EMProgram(chain_file(plan, functions, own), tuple(passes), plain.fixed, ())
 
 
 def shown(one: ChainPass) -> list[str]:

@@ -12,14 +12,15 @@ from platewright.backends.c_em_text import header
 from platewright.backends.c_support import c_comment
 from platewright.schemas.em import EMPlan
 
-WIDTHS = (16, 8, 4, 2, 1)
-"""Sequences side by side: two registers of the widest machines, so that one works while the other waits."""
+WIDTHS = (8, 4, 2, 1)
+"""Sequences side by side: what is kept of so many stays in the second cache, and a register of any machine is full."""
 
 
-def chain_file(plan: EMPlan, functions: list[str]) -> str:
-    """The whole file; the number of sequences side by side may be set by whoever compiles it."""
-    width = f"/* Sequences side by side. */\n#ifndef WIDTH\n#define WIDTH {WIDTHS[0]}\n#endif"
-    parts = [header(plan), width, *(text.strip("\n") for text in (SUPPORT, LOOK_UPS, CHAINS)), *functions]
+def chain_file(plan: EMPlan, functions: list[str], own: bool) -> str:
+    """The whole file; with `own` there are chains whose moves change from step to step."""
+    plain = any("look_up(" in function for function in functions)
+    width = f"/* Sequences side by side; whether a step may have moves of its own. */\n#define WIDTH {WIDTHS[0]}\n#define OWN {int(own)}"
+    parts = [header(plan), width, *(text.strip("\n") for text in (SUPPORT, *[LOOK_UPS] * plain, CHAINS)), *functions]
     return "\n\n".join(parts) + "\n"
 
 
@@ -52,7 +53,7 @@ int PASS(const weighing *single, const weighing *pairs, const double *matrix, co
     const int64_t *length, int64_t apart, int64_t kept, int64_t start, int64_t stop, double *sums, double *counts,
     double *pair_sums, double *pair_counts, double *moves, double *tally, double *probability)
 {
-    const int64_t levels = single->levels, rows = levels < 3 ? 3 : levels, own = pairs != 0;
+    const int64_t levels = single->levels, rows = levels < 3 ? 3 : levels, own = OWN && pairs;
     const int64_t functions = single->functions, pair_functions = own ? pairs->functions : 0;
     const int64_t more = functions > pair_functions ? functions : pair_functions, size = rows * STRIDE;
     int64_t longest = 0;
@@ -68,12 +69,17 @@ int PASS(const weighing *single, const weighing *pairs, const double *matrix, co
     int64_t total = 8;
     for (int64_t n = 0; n < 12; n++)
         total += (needed[n] + 7) / 8 * 8;
-    double *const space = calloc((size_t)total, sizeof(double));
+    double *const space = malloc((size_t)total * sizeof(double));
     if (!space)
         return 2;
     place[0] = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
     for (int64_t n = 1; n < 12; n++)
         place[n] = place[n - 1] + (needed[n - 1] + 7) / 8 * 8;
+    for (int64_t n = 9; n < 12; n++)
+        memset(place[n], 0, (size_t)needed[n] * sizeof(double));
+    for (int64_t n = 0; levels < 3 && n < copies; n++)
+        memset(place[0] + n * size, 0, (size_t)size * sizeof(double));
+    memset(place[6], 0, (size_t)(levels * WIDTH) * sizeof(double));
     double *const share = place[2], *const extent = place[3], *const basis = place[4], *const inverse = place[5];
     double *const edge = place[6], *const carried = place[7], *const matrices = place[8], *const held = place[9];
     double *const held_moves = place[10], *const held_pairs = place[11];

@@ -158,26 +158,27 @@ class Smoothed:
     pair: Array
     log_total: float
     steepest: float
-    impossible: Array
-    """Steps up to which data have probability zero, whatever the chain is."""
+    log_possible: Array
+    """Minus infinity at steps up to which the data have probability zero whatever the chain is, else 0."""
 
 
 def smoothed(item: Hidden, environment: Environment) -> Smoothed:
-    """Both recursions for a hidden variable of a plan."""
+    """Both recursions for a hidden variable of a plan; impossible data leave no probabilities."""
     first = np.asarray(environment.values[beginning(item.axes[0].plate)])
     weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
-    filtered, log_total = forward(weights)
-    with np.errstate(invalid="ignore"):
-        probability, pair = smooth(weights, filtered)
     steepest = float(np.max(weights.single, initial=-np.inf))
-    return Smoothed(probability, pair, log_total, steepest, impossible_steps(weights, filtered))
+    filtered, log_total = forward(weights)
+    if np.isneginf(log_total):
+        zeros = np.zeros_like(weights.single), np.zeros_like(weights.pair)
+        return Smoothed(*zeros, log_total, steepest, _log_possible(weights, filtered))
+    return Smoothed(*smooth(weights, filtered), log_total, steepest, np.zeros(weights.length))
 
 
-def impossible_steps(weights: ChainWeights, filtered: Array) -> Array:
-    """The steps at which no value of a chain is possible any more; those behind them were never reached."""
+def _log_possible(weights: ChainWeights, filtered: Array) -> Array:
+    """Minus infinity where no value is possible any more though it was before; later steps were not looked at."""
     ruled_out = np.isneginf(filtered).all(axis=1)
     reached = np.concatenate([[True], ~ruled_out[:-1]]) | weights.first
-    return np.flatnonzero(ruled_out & reached)
+    return np.where(ruled_out & reached, -np.inf, 0.0)
 
 
 def viterbi(weights: ChainWeights) -> Array:

@@ -12,8 +12,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.compile import find_compiler
 from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
 from platewright.family import Array
-from platewright.language.plate import beginning
-from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
+from platewright.run.chain import smoothed
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.interior import moved_inside
 from platewright.run.native_em import EMStep, NativeEM
@@ -22,12 +21,14 @@ from platewright.run.sanity import check_counts, check_possible
 from platewright.run.shown import Shown
 from platewright.run.soft_start import start_expectations
 from platewright.schemas.em import EMPlan
-from platewright.schemas.hidden import Hidden, hidden_named
+from platewright.schemas.hidden import hidden_named
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
 ROWS_FOR_C = 20_000
 """From here on a fused pass is worth a compilation."""
+STEPS_FOR_C = 2_000
+"""The same for the steps of hidden chains."""
 FALL = 1e-9
 """How far the objective may fall by rounding, relative to its size."""
 SHORT = 20
@@ -108,20 +109,14 @@ class Runner:
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:
-                weights = self._weights(item, environment)
-                filtered, log_total = forward(weights)
-                check_possible(item.name, np.asarray(log_total))
-                found[item.probability], found[item.pair] = smooth(weights, filtered)
-                total += log_total
-                steepest = max(steepest, float(np.max(weights.single, initial=-np.inf)))
+                chain = smoothed(item, environment)
+                check_possible(item.name, chain.log_possible)
+                found[item.probability], found[item.pair] = chain.probability, chain.pair
+                total, steepest = total + chain.log_total, max(steepest, chain.steepest)
         with np.errstate(divide="ignore"):
             for factor in self.plan.rest:
                 total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
         return Expected(found, total, steepest)
-
-    def _weights(self, item: Hidden, environment: Environment) -> ChainWeights:
-        first = self.columns[beginning(item.axes[0].plate)]
-        return chain_weights(item.name, item.factors, item.level.plate, first, environment)
 
     @cached_property
     def _reals_in_a_row(self) -> float:
@@ -234,12 +229,13 @@ def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, A
 
 
 def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
-    """`c` where it was asked for or pays, and where the hidden variables are neither chains nor tied to each other."""
+    """`c` where it was asked for or pays, and hidden variables do not meet; along chains NumPy goes step by step."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     rows = max(sizes[item.axes[0].plate] for item in plan.hidden)
-    wanted = backend == "c" or (backend == "auto" and rows >= ROWS_FOR_C)
-    alone = not any(item.chain for item in plan.hidden) and all(len(group.members) == 1 for group in plan.groups)
+    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) else ROWS_FOR_C
+    wanted = backend == "c" or (backend == "auto" and rows >= enough)
+    alone = all(len(group.members) == 1 for group in plan.groups)
     return "c" if wanted and alone and find_compiler() is not None else "numpy"
 
 

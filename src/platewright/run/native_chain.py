@@ -39,7 +39,7 @@ class Weighing(ctypes.Structure):
     """`weighing` of the emitted C."""
 
     _fields_ = [
-        *((name, ctypes.c_int64) for name in ("levels", "functions", "columns", "codes", "pitch", "entries", "ready")),
+        *((name, ctypes.c_int64) for name in ("levels", "functions", "columns", "codes", "pitch", "ready")),
         *((name, ctypes.c_void_p) for name in ("tiles", "centre", "coefficient", "table", "code", "pair")),
     ]
 
@@ -72,7 +72,8 @@ class ChainPart(NativePass):
         self.marker = marker
         self.levels = (one.item.before, one.item.level) if pairs else (one.item.level,)
         super().__init__(one, columns, sizes)
-        self.codes = np.ascontiguousarray(self.fused.codes[bundles.rows])
+        later = np.where(bundles.first[bundles.rows], 0, self.fused.length)  # entries of later steps come after
+        self.codes = np.ascontiguousarray(self.fused.codes[bundles.rows] + later[:, None], dtype=np.int32)
         count = self.fused.codes.shape[1]
         self.only_codes = self.layout.singles == 1 and count == 1
         self.seen = np.zeros((2, self.fused.length), dtype=np.int64)
@@ -114,8 +115,7 @@ class ChainPart(NativePass):
         if not apart and np.finfo(float).eps * largest > DOUBT:
             raise Doubtful(self.because)
         levels = self.layout.levels
-        pitch = -(-levels // 4) * 4 if levels <= 16 else -(-levels // 8) * 8
-        tables = np.zeros((2, self.fused.length, pitch))
+        tables = np.zeros((2, self.fused.length, self.pitch))
         log_top, steepest = 0.0, -np.inf
         for k, (basis, entry) in enumerate(found):
             tables[k, :, :levels] = self.fused.spread(entry)
@@ -139,14 +139,18 @@ class ChainPart(NativePass):
         functions = 0 if self.only_codes else len(self.layout.pairs)
         head = (self.layout.levels, functions, self.layout.singles - 1, self.codes.shape[1], weights.table.shape[2])
         arrays = (self.tiles, centre, weights.coefficient, weights.table, self.codes, self.pairs)
-        return Weighing(*head, self.fused.length, int(weights.ready), *(array.ctypes.data for array in arrays))
+        return Weighing(*head, int(weights.ready), *(array.ctypes.data for array in arrays))
 
     def room(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shapes of sums and of counts."""
         functions = 0 if self.only_codes else len(self.layout.pairs)
         levels = self.layout.levels
-        pitch = -(-levels // 4) * 4 if levels <= 16 else -(-levels // 8) * 8
-        return (2, levels, functions), (2, self.fused.length, pitch)
+        return (2, levels, functions), (2, self.fused.length, self.pitch)
+
+    @property
+    def pitch(self) -> int:
+        """From one row of a table to the next: whole registers of any machine."""
+        return -(-self.layout.levels // 8) * 8
 
     def summed(self, weights: Weights, sums: Doubles, counts: Doubles, log_norm: float, steepest: float) -> ChainSums:
         """Sums of both phases as contractions want them."""
