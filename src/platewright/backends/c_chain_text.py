@@ -5,6 +5,8 @@ chain_z(single, pairs, bundles, ..., start, stop, sums, counts, moves, tally, pr
 
 from __future__ import annotations
 
+import re
+
 from platewright.backends.c_chain_support import CHAINS
 from platewright.backends.c_em_look_up import LOOK_UPS
 from platewright.backends.c_em_support import SUPPORT
@@ -27,6 +29,11 @@ def chain_file(plan: EMPlan, functions: list[str], own: bool) -> str:
 def narrowed(source: str, width: int) -> str:
     """The same file for so many sequences side by side."""
     return source.replace(f"#define WIDTH {WIDTHS[0]}\n", f"#define WIDTH {width}\n")
+
+
+def without_comments(source: str) -> str:
+    """The same program: comments tell models apart, and what is left is compiled once for many of them."""
+    return re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)
 
 
 def width_for(sequences: int) -> int:

@@ -92,6 +92,16 @@ def lanes_of(first: Array) -> Lanes:
     return Lanes(starts[order], len(starts) - ended)
 
 
+def some_steps(first: Array, count: int, generator: np.random.Generator) -> Array:
+    """About so many steps of sequences drawn at random, each from its beginning, in the order of the data."""
+    starts = np.flatnonzero(first)
+    lengths = np.diff(np.append(starts, len(first)))
+    order = generator.permutation(len(starts))
+    needed = int(np.searchsorted(np.cumsum(lengths[order]), count)) + 1
+    chosen = [starts[k] + np.arange(min(lengths[k], count)) for k in np.sort(order[:needed])]
+    return np.concatenate(chosen)
+
+
 def _log_sum(values: Array, axis: int) -> Array:
     """The log of a sum of exponentials; minus infinity where all are."""
     top = np.max(values, axis=axis, keepdims=True)
@@ -112,9 +122,7 @@ def forward(weights: ChainWeights) -> tuple[Array, float]:
         if time:
             row = row + _log_sum(filtered[at - 1][:, :, None] + weights.pair[at], axis=1)
         norm = _log_sum(row, axis=1)
-        if np.isneginf(norm).any():  # no chain is possible: nothing to normalise
-            return filtered, -np.inf
-        filtered[at] = row - norm[:, None]
+        filtered[at] = row - np.where(np.isneginf(norm), 0.0, norm)[:, None]  # impossible chains stay so to their end
         total += float(norm.sum())
     return filtered, total
 
@@ -175,7 +183,7 @@ def smoothed(item: Hidden, environment: Environment) -> Smoothed:
 
 
 def _log_possible(weights: ChainWeights, filtered: Array) -> Array:
-    """Minus infinity where no value is possible any more though it was before; later steps were not looked at."""
+    """Minus infinity where no value is possible though some was at the step before."""
     ruled_out = np.isneginf(filtered).all(axis=1)
     reached = np.concatenate([[True], ~ruled_out[:-1]]) | weights.first
     return np.where(ruled_out & reached, -np.inf, 0.0)

@@ -12,7 +12,8 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.compile import find_compiler
 from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
 from platewright.family import Array
-from platewright.run.chain import smoothed
+from platewright.language.plate import beginning
+from platewright.run.chain import smoothed, some_steps
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.interior import moved_inside
 from platewright.run.native_em import EMStep, NativeEM
@@ -218,13 +219,16 @@ def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, A
     plan, columns, sizes = runner.plan, runner.columns, runner.sizes
     plates = {item.axes[0].plate for item in plan.hidden}
     row = min(plates)
-    if len(plates) == 1 and sizes[row] > ROWS_TO_START and not any(item.chain for item in plan.hidden):
-        chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
+    if len(plates) == 1 and sizes[row] > ROWS_TO_START:
+        if any(item.chain for item in plan.hidden):
+            chosen = some_steps(columns[beginning(row)], ROWS_TO_START, generator)
+        else:
+            chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
         few = {}
         for name, values in columns.items():
             axes = [axis.plate for axis in plan.graph.nodes[name].axes]
             few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
-        runner = Runner(plan, few, {**sizes, row: ROWS_TO_START})
+        runner = Runner(plan, few, {**sizes, row: len(chosen)})
     return runner.maximised(start_expectations(plan, runner.columns, runner.sizes, generator))
 
 

@@ -78,7 +78,7 @@ class ChainPart(NativePass):
         self.only_codes = self.layout.singles == 1 and count == 1
         self.seen = np.zeros((2, self.fused.length), dtype=np.int64)
         if self.only_codes:
-            for phase, chosen in enumerate((bundles.first, ~bundles.first)):
+            for phase, chosen in enumerate((bundles.first & (not pairs), ~bundles.first)):  # no move ends a first step
                 self.seen[phase] = np.bincount(self.fused.codes[chosen, 0], minlength=self.fused.length)
 
     def new_layout(self) -> ChainLayout:

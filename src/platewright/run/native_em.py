@@ -16,7 +16,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c_chain import ChainPass, EMProgram, em_program
-from platewright.backends.c_chain_text import narrowed, width_for
+from platewright.backends.c_chain_text import narrowed, width_for, without_comments
 from platewright.backends.c_expression import Unprintable
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.errors import BackendError
@@ -91,7 +91,7 @@ class NativeEM:
             else NativePass(one, self.columns, self.sizes)
             for one in program.passes
         ]
-        shared = loaded_library(library(narrowed(program.source, width), compiler))
+        shared = loaded_library(library(without_comments(narrowed(program.source, width)), compiler))
         return [(one, getattr(shared, one.one.function)) for one in passes]
 
     def sequences(self, program: EMProgram) -> int:
