@@ -15,7 +15,7 @@ from platewright.backends.compile import find_compiler
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import read_graph
 from platewright.language.plate import beginning
-from platewright.run import native_chain, native_em, native_em_pass
+from platewright.run import native_chain, native_chain_part, native_em
 from platewright.run.em import Runner
 from platewright.run.native_em import NativeEM
 from platewright.schemas.em import EMPlan, plan_em
@@ -159,8 +159,7 @@ def test_levels_far_apart_and_narrow_are_taken_about_their_own_centres(narrow: f
 def test_both_ways_of_centring_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = random_chain(10, [60, 50, 40], 3, ("gauss", "symbol", "lagged"), False)
     plain = native(chain).step(chain.values)
-    monkeypatch.setattr(native_em_pass, "DOUBT", 0.0)
-    monkeypatch.setattr(native_chain, "DOUBT", 0.0)
+    monkeypatch.setattr(native_chain_part, "DOUBT", 0.0)
     em = native(chain)
     moved = em.step(chain.values)
     assert em.apart == 1 and not em.by_numpy
@@ -252,5 +251,3 @@ def test_a_wide_machine_and_a_narrow_one_agree(monkeypatch: pytest.MonkeyPatch) 
         found = native(chain).step(chain.values)
         assert found.objective == pytest.approx(wanted.objective, rel=1e-13)
         assert_same(found.statistics, wanted.statistics, 1e-13)
-
-

@@ -34,7 +34,8 @@ from platewright.graph.graph import Factor
 from platewright.language.plate import beginning
 from platewright.program.program import expressions_of
 from platewright.program.statements import Cell, Feature, Pool, Statistic
-from platewright.schemas.em import EMPlan, Hidden
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import Hidden
 
 
 @dataclass(frozen=True)

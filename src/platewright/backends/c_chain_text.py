@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from platewright.backends.c_chain_support import CHAINS
+from platewright.backends.c_chain_support import RECURSIONS
+from platewright.backends.c_chain_weights import WEIGHTS
 from platewright.backends.c_em_look_up import LOOK_UPS
 from platewright.backends.c_em_support import SUPPORT
 from platewright.backends.c_em_text import header
@@ -21,8 +22,13 @@ WIDTHS = (8, 4, 2, 1)
 def chain_file(plan: EMPlan, functions: list[str], own: bool) -> str:
     """The whole file; with `own` there are chains whose moves change from step to step."""
     plain = any("look_up(" in function for function in functions)
-    width = f"/* Sequences side by side; whether a step may have moves of its own. */\n#define WIDTH {WIDTHS[0]}\n#define OWN {int(own)}"
-    parts = [header(plan), width, *(text.strip("\n") for text in (SUPPORT, *[LOOK_UPS] * plain, CHAINS)), *functions]
+    defined = [
+        "/* Sequences side by side; whether a step may have moves of its own. */",
+        f"#define WIDTH {WIDTHS[0]}",
+        f"#define OWN {int(own)}",
+    ]
+    shared = (SUPPORT, *[LOOK_UPS] * plain, WEIGHTS, RECURSIONS, BLOCKS)
+    parts = [header(plan), "\n".join(defined), *(text.strip("\n") for text in shared), *functions]
     return "\n\n".join(parts) + "\n"
 
 
@@ -48,6 +54,115 @@ def chain_function(name: str, hidden: str, shown: list[str]) -> str:
     return "\n".join([*lines, FUNCTION.replace("PASS", name).strip("\n")])
 
 
+BLOCKS = """
+/* -- blocks ------------------------------------------------------------------------------------------------------- */
+
+/* What a bundle needs to be worked on. Weights and u of all its blocks are kept; where they are many, of one. */
+typedef struct {
+    const weighing *single, *pairs;
+    int64_t levels, rows, own, apart, blocks, kept;
+    double *weight, *before, *share, *extent, *basis, *inverse, *edge, *carried, *matrices;
+    double *held, *held_moves, *held_pairs, *all;
+} workspace;
+
+/* Arrays one after the other; 0 when memory is short. */
+static int claim(workspace *work)
+{
+    const int64_t levels = work->levels, moves = work->own ? levels * levels : 0;
+    const int64_t functions = work->single->functions, of_pairs = work->own ? work->pairs->functions : 0;
+    const int64_t copies = work->kept ? work->blocks : 1, size = work->rows * STRIDE;
+    double **const place[] = {
+        &work->weight, &work->before, &work->share, &work->extent, &work->basis, &work->inverse, &work->carried,
+        &work->matrices, &work->edge, &work->held, &work->held_moves, &work->held_pairs};
+    const int64_t needed[] = {
+        copies * size, copies * size, size, (moves > levels ? moves : levels) * STRIDE,
+        (functions > of_pairs ? functions : of_pairs) * STRIDE, (work->blocks * STEPS + 1) * WIDTH, levels * WIDTH,
+        moves * STRIDE, (work->blocks + 1) * levels * WIDTH, 2 * levels * functions * LANES,
+        levels * work->rows * LANES, 2 * moves * of_pairs * LANES};
+    int64_t total = 8;
+    for (int64_t n = 0; n < 12; n++)
+        total += (needed[n] + 7) / 8 * 8;
+    work->all = malloc((size_t)total * sizeof(double));
+    if (!work->all)
+        return 0;
+    double *next = (double *)(((uintptr_t)work->all + 63) & ~(uintptr_t)63);
+    for (int64_t n = 0; n < 12; n++) {
+        *place[n] = next;
+        next += (needed[n] + 7) / 8 * 8;
+        if (n >= 8 || (n == 0 && levels < work->rows)) /* sums; u before the first step; rows that no level has */
+            memset(*place[n], 0, (size_t)needed[n] * sizeof(double));
+    }
+    for (int64_t i = 0; i < (functions || of_pairs ? BLOCK : 0); i++)
+        work->basis[i] = 1.0;
+    return 1;
+}
+
+/* Weights and u of a block; on the way back they are only made again. */
+static void visit_forward(const workspace *work, bundle *this, const double *matrix, int64_t b, int64_t at,
+                          double *weight, double *before, double *tally)
+{
+    const int64_t levels = work->levels, time = b * STEPS;
+    double *const from = work->edge + b * levels * WIDTH, *const last = from + levels * WIDTH;
+    double *const scale = work->inverse + time * WIDTH, top[BLOCK];
+    const double largest = weigh_block(work->single, work->apart, at, b == 0, work->basis, work->extent, weight, top);
+    if (tally) {
+        tally[2] = largest > tally[2] ? largest : tally[2];
+        if (!work->single->ready)
+            add_tops(this, time, 0, top, &this->log_scale, tally + 1);
+    }
+    for (int64_t k = 0; k < levels; k++)
+        memcpy(before + k * STRIDE, from + k * WIDTH, WIDTH * sizeof(double));
+    if (OWN && work->own)
+        run_forward(1, this, levels, time, work->matrices, weight, before, scale, last);
+    else
+        run_forward(0, this, levels, time, matrix, weight, before, scale, last);
+}
+
+/* Moves of a block where steps have their own. */
+static void weigh_moves(const workspace *work, bundle *this, int64_t b, int64_t at)
+{
+    double top[BLOCK], highest = 0.0;
+    weigh_block(work->pairs, 0, at, 0, work->basis, work->extent, work->matrices, top);
+    if (this && !work->pairs->ready)
+        add_tops(this, b * STEPS, 1, top, &this->log_scale, &highest);
+}
+
+/* Posterior of a block, and what it adds to sums and counts. */
+static void visit_backward(const workspace *work, bundle *this, const double *turned, int64_t b, int64_t at,
+                           double *weight, const double *before, double *counts, double *pair_counts,
+                           double *probability)
+{
+    const int64_t levels = work->levels, time = b * STEPS;
+    const double *const scale = work->inverse + time * WIDTH, *const last = work->edge + (b + 1) * levels * WIDTH;
+    double *const share = work->share, *const matrices = work->matrices;
+    if (OWN && work->own)
+        run_backward(1, this, levels, time, matrices, weight, before, scale, last, work->carried, share);
+    else
+        run_backward(0, this, levels, time, turned, weight, before, scale, last, work->carried, share);
+    for (int64_t i = 0; probability && i < BLOCK; i++)
+        for (int64_t k = 0; k < levels; k++)
+            probability[(at + i) * levels + k] = share[k * STRIDE + i];
+    if (OWN && work->own) {
+        for (int64_t k = 0; k < levels * levels; k++)
+            for (int64_t i = 0; i < BLOCK; i++)
+                matrices[k * STRIDE + i] *= before[k / levels * STRIDE + i] * weight[k % levels * STRIDE + i];
+        add_block(work->pairs, 0, at, 0, work->basis, matrices, work->held_pairs, pair_counts);
+    } else
+        add_up(weight, work->rows, before, levels, work->held_moves);
+    add_block(work->single, work->apart, at, b == 0, work->basis, share, work->held, counts);
+}
+
+/* Lanes of sums put together. */
+static void fold(const double *held, int64_t count, double *sums)
+{
+    for (int64_t k = 0; k < count; k++) {
+        sums[k] = 0.0;
+        for (int64_t lane = 0; lane < LANES; lane++)
+            sums[k] += held[k * LANES + lane];
+    }
+}
+"""
+
 FUNCTION = """
  * single: weights of the values of a step; pairs: those of neighbouring values, where they change from step to step
  * matrix: weights of neighbouring values where they do not, and the same turned
@@ -57,113 +172,53 @@ FUNCTION = """
  *        scale, largest factor of the backward recursion
  * Returns 0, or 2 when memory is short. */
 int PASS(const weighing *single, const weighing *pairs, const double *matrix, const int64_t *block,
-    const int64_t *length, int64_t apart, int64_t kept, int64_t start, int64_t stop, double *sums, double *counts,
+    const int64_t *length, int64_t apart, int64_t most, int64_t start, int64_t stop, double *sums, double *counts,
     double *pair_sums, double *pair_counts, double *moves, double *tally, double *probability)
 {
-    const int64_t levels = single->levels, rows = levels < 3 ? 3 : levels, own = OWN && pairs;
-    const int64_t functions = single->functions, pair_functions = own ? pairs->functions : 0;
-    const int64_t more = functions > pair_functions ? functions : pair_functions, size = rows * STRIDE;
-    int64_t longest = 0;
+    const int64_t levels = single->levels, rows = levels < 3 ? 3 : levels, size = rows * STRIDE;
+    workspace work = {
+        .single = single, .pairs = pairs, .levels = levels, .rows = rows, .own = pairs != 0, .apart = apart};
     for (int64_t n = start; n < stop; n++)
-        longest = block[n + 1] - block[n] > longest ? block[n + 1] - block[n] : longest;
-    const int64_t copies = longest * size <= kept ? longest : 1;
-    const int64_t needed[] = {
-        copies * size, copies * size, size, (own ? levels * levels : levels) * STRIDE, more * STRIDE,
-        (longest * STEPS + 1) * WIDTH, (longest + 1) * levels * WIDTH, levels * WIDTH,
-        own ? levels * levels * STRIDE : 0, 2 * levels * functions * LANES, levels * rows * LANES,
-        own ? 2 * levels * levels * pair_functions * LANES : 0};
-    double *place[12];
-    int64_t total = 8;
-    for (int64_t n = 0; n < 12; n++)
-        total += (needed[n] + 7) / 8 * 8;
-    double *const space = malloc((size_t)total * sizeof(double));
-    if (!space)
+        work.blocks = block[n + 1] - block[n] > work.blocks ? block[n + 1] - block[n] : work.blocks;
+    work.kept = work.blocks * size <= most;
+    if (!claim(&work))
         return 2;
-    place[0] = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
-    for (int64_t n = 1; n < 12; n++)
-        place[n] = place[n - 1] + (needed[n - 1] + 7) / 8 * 8;
-    for (int64_t n = 9; n < 12; n++)
-        memset(place[n], 0, (size_t)needed[n] * sizeof(double));
-    for (int64_t n = 0; levels < 3 && n < copies; n++)
-        memset(place[0] + n * size, 0, (size_t)size * sizeof(double));
-    memset(place[6], 0, (size_t)(levels * WIDTH) * sizeof(double));
-    double *const share = place[2], *const extent = place[3], *const basis = place[4], *const inverse = place[5];
-    double *const edge = place[6], *const carried = place[7], *const matrices = place[8], *const held = place[9];
-    double *const held_moves = place[10], *const held_pairs = place[11];
-    double top[BLOCK];
-    for (int64_t i = 0; more && i < BLOCK; i++)
-        basis[i] = 1.0;
     tally[0] = tally[2] = tally[4] = 0.0;
     tally[1] = -INFINITY;
     tally[3] = 1.0;
     for (int64_t n = start; n < stop; n++) {
         const int64_t *const lengths = length + n * WIDTH;
-        bundle this = {lengths, lengths[WIDTH - 1], 0.0, 1.0, 0.0};
         const int64_t blocks = block[n + 1] - block[n];
+        bundle this = {lengths, lengths[WIDTH - 1], 0.0, 1.0, 0.0};
         for (int64_t i = 0; i < WIDTH; i++)
-            inverse[i] = 1.0;
-        for (int64_t turn = 0; turn < 2 * blocks; turn++) {
-            const int64_t back = turn >= blocks, b = back ? 2 * blocks - 1 - turn : turn, time = b * STEPS;
-            const int64_t at = (block[n] + b) * BLOCK, begins = b == 0;
-            double *const weight = place[0] + (copies > 1 ? b * size : 0);
-            double *const before = place[1] + (copies > 1 ? b * size : 0);
-            double *const last = edge + (b + 1) * levels * WIDTH, *const scale = inverse + time * WIDTH;
-            const int64_t known = back && (copies > 1 || b == blocks - 1);
-            if (own && !(back && b == blocks - 1)) {
-                weigh_block(pairs, 0, at, 0, basis, extent, matrices, top);
-                double highest = 0.0;
-                if (!back && !pairs->ready)
-                    add_tops(&this, time, 1, top, &this.log_scale, &highest);
-            }
-            if (!known) {
-                const double largest = weigh_block(single, apart, at, begins, basis, extent, weight, top);
-                tally[2] = largest > tally[2] ? largest : tally[2];
-                for (int64_t k = 0; k < levels; k++)
-                    memcpy(before + k * STRIDE, last - levels * WIDTH + k * WIDTH, WIDTH * sizeof(double));
-                bundle again = this, *const counted = back ? &again : &this;
-                if (!back && !single->ready)
-                    add_tops(&this, time, 0, top, &this.log_scale, tally + 1);
-                if (own)
-                    run_forward(1, counted, levels, time, matrices, weight, before, scale, last);
-                else
-                    run_forward(0, counted, levels, time, matrix, weight, before, scale, last);
-            }
-            if (!back)
-                continue;
-            if (turn == blocks)
-                memset(carried, 0, (size_t)(levels * WIDTH) * sizeof(double));
-            if (own)
-                run_backward(1, &this, levels, time, matrices, weight, before, scale, last, carried, share);
-            else
-                run_backward(0, &this, levels, time, matrix + levels * levels, weight, before, scale, last, carried,
-                             share);
-            if (probability)
-                for (int64_t i = 0; i < BLOCK; i++)
-                    for (int64_t k = 0; k < levels; k++)
-                        probability[(at + i) * levels + k] = share[k * STRIDE + i];
-            if (own) {
-                for (int64_t k = 0; k < levels * levels; k++)
-                    for (int64_t i = 0; i < BLOCK; i++)
-                        matrices[k * STRIDE + i] *= before[k / levels * STRIDE + i] * weight[k % levels * STRIDE + i];
-                add_block(pairs, 0, at, 0, basis, matrices, held_pairs, pair_counts);
-            } else
-                add_up(weight, rows, before, levels, held_moves);
-            add_block(single, apart, at, begins, basis, share, held, counts);
+            work.inverse[i] = 1.0;
+        memset(work.carried, 0, (size_t)(levels * WIDTH) * sizeof(double));
+        for (int64_t b = 0; b < blocks; b++) {
+            const int64_t at = (block[n] + b) * BLOCK, place = work.kept ? b * size : 0;
+            if (OWN && work.own)
+                weigh_moves(&work, &this, b, at);
+            visit_forward(&work, &this, matrix, b, at, work.weight + place, work.before + place, tally);
+        }
+        for (int64_t b = blocks - 1; b >= 0; b--) {
+            const int64_t at = (block[n] + b) * BLOCK, place = work.kept ? b * size : 0;
+            double *const weight = work.weight + place, *const before = work.before + place;
+            bundle again = this;
+            if (OWN && work.own && b < blocks - 1)
+                weigh_moves(&work, 0, b, at);
+            if (!work.kept && b < blocks - 1)
+                visit_forward(&work, &again, matrix, b, at, weight, before, 0);
+            visit_backward(&work, &this, matrix + levels * levels, b, at, weight, before, counts, pair_counts,
+                           probability);
         }
         tally[0] += this.log_scale;
         tally[3] = this.least < tally[3] ? this.least : tally[3];
         tally[4] = this.peak <= tally[4] ? tally[4] : this.peak;
     }
-    double *const targets[] = {sums, moves, pair_sums};
-    const double *const sources[] = {held, held_moves, held_pairs};
-    const int64_t lengths[] = {2 * levels * functions, levels * rows, own ? 2 * levels * levels * pair_functions : 0};
-    for (int64_t n = 0; n < 3; n++)
-        for (int64_t k = 0; k < lengths[n]; k++) {
-            targets[n][k] = 0.0;
-            for (int64_t lane = 0; lane < LANES; lane++)
-                targets[n][k] += sources[n][k * LANES + lane];
-        }
-    free(space);
+    fold(work.held, 2 * levels * single->functions, sums);
+    fold(work.held_moves, levels * rows, moves);
+    if (work.own)
+        fold(work.held_pairs, 2 * levels * levels * pairs->functions, pair_sums);
+    free(work.all);
     return 0;
 }
 """

@@ -16,7 +16,7 @@ from platewright.algebra.expression import Expression, Index, Lag, Reference, fr
 from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.language.plate import beginning
-from platewright.schemas.em import Hidden
+from platewright.schemas.hidden import Hidden
 
 
 @dataclass(frozen=True, eq=False)
