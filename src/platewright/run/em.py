@@ -13,7 +13,7 @@ from platewright.backends.compile import find_compiler
 from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
+from platewright.run.chain import smoothed, some_steps
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.interior import moved_inside
@@ -24,12 +24,14 @@ from platewright.run.shown import Shown
 from platewright.run.soft_start import start_expectations
 from platewright.run.starting import starting_values
 from platewright.schemas.em import EMPlan
-from platewright.schemas.hidden import Hidden, hidden_named
+from platewright.schemas.hidden import hidden_named
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
 ROWS_FOR_C = 20_000
 """From here on a fused pass is worth a compilation."""
+STEPS_FOR_C = 2_000
+"""The same for the steps of hidden chains."""
 FALL = 1e-9
 """How far the objective may fall by rounding, relative to its size."""
 SHORT = 20
@@ -124,20 +126,14 @@ class Runner:
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:
-                weights = self._weights(item, environment)
-                filtered, log_total = forward(weights)
-                check_possible(item.name, np.asarray(log_total))
-                found[item.probability], found[item.pair] = smooth(weights, filtered)
-                total += log_total
-                steepest = max(steepest, float(np.max(weights.single, initial=-np.inf)))
+                chain = smoothed(item, environment)
+                check_possible(item.name, chain.log_possible)
+                found[item.probability], found[item.pair] = chain.probability, chain.pair
+                total, steepest = total + chain.log_total, max(steepest, chain.steepest)
         with np.errstate(divide="ignore"):
             for factor in self.plan.rest:
                 total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
         return Expected(found, total, steepest)
-
-    def _weights(self, item: Hidden, environment: Environment) -> ChainWeights:
-        first = self.columns[beginning(item.axes[0].plate)]
-        return chain_weights(item.name, item.factors, item.level.plate, first, environment)
 
     @cached_property
     def _reals_in_a_row(self) -> float:
@@ -250,30 +246,29 @@ def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, A
     """Parameters to start from: the mode of a soft guess, made on a choice of rows where there are many."""
     plan, columns, sizes = runner.plan, runner.columns, runner.sizes
     plates = {axes[0].plate for axes in plan.latent.elements}
-    row = min(plates)
-    if (
-        len(plates) == 1
-        and not plan.latent.gaussian
-        and sizes[row] > ROWS_TO_START
-        and not any(item.chain for item in plan.hidden)
-    ):
-        chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
+    row = min(plates, default="")
+    if len(plates) == 1 and not plan.latent.gaussian and sizes[row] > ROWS_TO_START:
+        if any(item.chain for item in plan.hidden):
+            chosen = some_steps(columns[beginning(row)], ROWS_TO_START, generator)
+        else:
+            chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
         few = {}
         for name, values in columns.items():
             axes = [axis.plate for axis in plan.graph.nodes[name].axes]
             few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
-        runner = Runner(plan, few, {**sizes, row: ROWS_TO_START})
+        runner = Runner(plan, few, {**sizes, row: len(chosen)})
     return runner.begun(start_expectations(plan, runner.columns, runner.sizes, generator), generator)
 
 
 def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
-    """`c` where it was asked for or pays, and where the hidden variables are neither chains nor tied nor Gaussian."""
+    """`c` where it was asked for or pays, and hidden variables do not meet; along chains NumPy goes step by step."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     rows = max((sizes[axes[0].plate] for axes in plan.latent.elements), default=0)
-    wanted = backend == "c" or (backend == "auto" and rows >= ROWS_FOR_C)
-    alone = not any(item.chain for item in plan.hidden) and not plan.latent.gaussian
-    alone = alone and all(len(group.members) == 1 for group in plan.latent.groups) and len(plan.blocks) == 1
+    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) else ROWS_FOR_C
+    wanted = backend == "c" or (backend == "auto" and rows >= enough)
+    alone = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
+    alone = alone and all(len(group.members) == 1 for group in plan.latent.groups)
     return "c" if wanted and alone and find_compiler() is not None else "numpy"
 
 

@@ -32,8 +32,9 @@ class NativePass:
         self.one = one
         self.sizes = sizes
         self.level = one.item.level
-        self.layout = Layout(one, columns, sizes)
-        self.contraction = Contraction(self.layout)
+        self.columns = columns
+        self.layout = self.new_layout()
+        self.contraction = self.new_contraction()
         self.weights = self.contraction.placed(one.weights, ())
         self.sums = [
             (s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a != self.level))) for s in one.sums
@@ -41,7 +42,6 @@ class NativePass:
         self.pools = [PlacedPool(self.contraction, pool) for pool in one.pools]
         self.layout.filled_up()
         self.fused: Fused = fuse(self.layout)
-        self.columns = columns
         self.pilot = self.layout.pilot()
         self.middle = self.layout.centre_rows(self.pilot)
         self.largest = self.layout.largest(self.middle)
@@ -52,6 +52,14 @@ class NativePass:
     def raw_tiles(self) -> Doubles:
         """Tiles for a pass in which each level has its own centre; few data need one."""
         return self.layout.tiles(np.zeros(self.layout.singles - 1))
+
+    def new_layout(self) -> Layout:
+        """Where functions and codes of the rows stand."""
+        return Layout(self.one, self.columns, self.sizes)
+
+    def new_contraction(self) -> Contraction:
+        """How statistics are made of sums."""
+        return Contraction(self.layout)
 
     # -- one pass ------------------------------------------------------------------------------------------------------
 
