@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.build import multiply, totals
-from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.build import exp, multiply, totals
 from platewright.algebra.expression import Expression, Index, Multiply, Reference, free_indices, names, walk
 from platewright.algebra.put_in import put_in
 from platewright.backends.c_cliques import CliquePass, RowCount, RowTable, clique_source
@@ -24,9 +23,9 @@ from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.operations.split_partly_known import observed_name, seen_name
-from platewright.program.program import expressions_of
-from platewright.program.statements import Pool, Statistic
-from platewright.run.execute import arguments, loaded
+from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Assign, Pool, Statistic
+from platewright.run.execute import arguments, finish, loaded
 from platewright.run.native import _keys
 from platewright.run.native_em import EMStep
 from platewright.schemas.em import EMPlan
@@ -46,7 +45,7 @@ class NativeCliques:
         self.left: tuple[tuple[str, str], ...] = ()
         self.code_names: list[str] = []
         self.tables: list[tuple[Expression, tuple[Index, ...]]] = []
-        self.counted: list[tuple[Statistic, Expression, str, tuple[int, ...]]] = []
+        self.counted: list[tuple[Statistic, Expression]] = []
         try:
             self._prepare()
         except Unprintable as refusal:
@@ -96,7 +95,7 @@ class NativeCliques:
             self.cliques,
             self.number,
             level_sizes,
-            tuple(self.sizes[f"{name}.code"] for name in self.code_names),
+            tuple(self.sizes[self._code_index(k).plate] for k in range(len(self.code_names))),
             seen,
             tuple(tables),
             counts,
@@ -107,6 +106,7 @@ class NativeCliques:
         self.module = loaded(self.plan.maximise)
         self.keys = dict(zip((s.name for s in self.plan.maximise.passes), _keys(self.module)))
         self.fixed = self._fixed()
+        self.before, self.after, self.rest = self._programs()
 
     def _moves(self, statement: Statistic | Pool) -> bool:
         """Whether hidden classes enter a statistic."""
@@ -130,9 +130,8 @@ class NativeCliques:
                 raise Unprintable(f"{name} does not live on the rows")
             self.code_names.append(name)
             node = self.plan.graph.nodes[name]
-            top = int(values.max(initial=0)) + 1
-            known = self.sizes.get(str(node.domain.levels), top) if node.domain.kind == "levels" else top
-            self.sizes[f"{name}.code"] = max(known, top)
+            if node.domain.kind != "levels":
+                self.sizes[f"{name}.code"] = int(values.max(initial=0)) + 1
         return self.code_names.index(name)
 
     def _coded(self, expression: Expression) -> tuple[Expression, tuple[int, ...]]:
@@ -145,7 +144,7 @@ class NativeCliques:
                 if variable is None or not variable.domain.is_finite:
                     raise Unprintable(f"{node} is not a code of the row")
                 used[self._code(node.name)] = None
-                changes[node] = Index(f"{node.name}.code", f"{node.name}.code")
+                changes[node] = self._code_index(self._code(node.name))
         found = put_in(expression, changes)
         if set(self.axes) & set(free_indices(found)):
             raise Unprintable(f"{found} depends on the row itself")
@@ -164,8 +163,10 @@ class NativeCliques:
         return RowTable(codes, tuple(self.number[name] for name in held), f"p({factor.owner} | ...)")
 
     def _code_index(self, number: int) -> Index:
-        name = f"{self.code_names[number]}.code"
-        return Index(name, name)
+        """The index that runs over the values of a code: levels of a plate, or numbers."""
+        name = self.code_names[number]
+        domain = self.plan.graph.nodes[name].domain
+        return Index(f"{name}.code", str(domain.levels) if domain.kind == "levels" else f"{name}.code")
 
     def _count(self, statement: object) -> RowCount:
         """A statistic as sums of counts that C makes."""
@@ -185,7 +186,7 @@ class NativeCliques:
         array = Reference(name, (*(self._code_index(k) for k in codes), *soft[0].indices[len(self.axes) :]))
         inner = [self._code_index(k) for k in codes]
         inner += [index for index in statement.over if index not in self.axes]
-        self.counted.append((statement, totals(multiply(weight, array), inner), name, codes))
+        self.counted.append((statement, totals(multiply(weight, array), inner)))
         classes = tuple(self.number[member] for member in members)
         return RowCount(clique, codes, classes, statement.name)
 
@@ -205,11 +206,9 @@ class NativeCliques:
 
     def step(self, values: Mapping[str, Array]) -> EMStep:
         """Statistics and objective at given parameters."""
-        environment = Environment({**self.columns, **values}, self.sizes)
-        tables = []
-        with np.errstate(all="ignore"):
-            for expression, axes in self.tables:
-                tables.append(np.ascontiguousarray(np.exp(evaluate(expression, environment, axes)), dtype=float))
+        given = {**self.columns, **values}
+        computed = finish(self.before, loaded(self.before), {}, given, self.sizes)
+        tables = [np.ascontiguousarray(computed[f"table {k}"], dtype=float) for k in range(len(self.tables))]
         counts = []
         for counted in self.program.counts:
             shape = [self.program.values[k] for k in counted.codes]
@@ -226,14 +225,30 @@ class NativeCliques:
         )
         if refused >= 0:
             return EMStep({}, -np.inf, -np.inf)  # NumPy's way says what is wrong, in which row
-        held = {name: count for (_, _, name, _), count in zip(self.counted, counts, strict=True)}
-        after = Environment({**self.columns, **values, **held}, self.sizes)
-        statistics = {
-            self.keys[statement.name]: np.array(evaluate(expression, after, statement.indices))
-            for statement, expression, _, _ in self.counted
+        held = {f"count {k}": count for k, count in enumerate(counts)}
+        found = finish(self.after, loaded(self.after), {}, {**given, **held}, self.sizes)
+        statistics = {self.keys[statement.name]: found[statement.name] for statement, _ in self.counted}
+        objective = float(tally[0]) + float(np.sum([computed[name] for name in self.rest]))
+        return EMStep({**statistics, **self.fixed}, objective, float(tally[1]))
+
+    def _programs(self) -> tuple[Program, Program, tuple[str, ...]]:
+        """What NumPy does before the pass and after it."""
+        before = [Assign(f"table {k}", axes, exp(one), "a factor") for k, (one, axes) in enumerate(self.tables)]
+        rest = [Assign(f"rest {k}", (), f.summed, "a log prior") for k, f in enumerate(self.plan.rest)]
+        after = [Assign(s.name, s.indices, one, "a statistic") for s, one in self.counted]
+        shapes = {
+            f"count {k}": (*map(self._code_index, c.codes), *(list(self.levels.values())[v] for v in c.classes))
+            for k, c in enumerate(self.program.counts)
         }
-        rest = sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
-        return EMStep({**statistics, **self.fixed}, float(tally[0]) + rest, float(tally[1]))
+        return self._program([*before, *rest], {}), self._program(after, shapes), tuple(one.name for one in rest)
+
+    def _program(self, body: list[Assign], arrays: Mapping[str, tuple[Index, ...]]) -> Program:
+        used = {name for statement in body for name in names(statement.expression)}
+        nodes = {name: node for name, node in self.plan.graph.nodes.items() if name in used}
+        columns = {name: node.axes for name, node in nodes.items()} | dict(arrays)
+        codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
+        results = tuple(statement.name for statement in body)
+        return Program(self.plan.graph.title, columns, (), tuple(body), results, codes)
 
 
 def _pointer(values: Array) -> ctypes.c_void_p:
