@@ -55,7 +55,11 @@ class Posterior:
 
     def conditional(self, name: str) -> Conditional:
         """The conditional in which an unknown was eliminated."""
-        return next(c for c in self.plan.conditionals if name in c.variables)
+        return self._by_variable[name]
+
+    @cached_property
+    def _by_variable(self) -> dict[str, Conditional]:
+        return {name: conditional for conditional in self.plan.conditionals for name in conditional.variables}
 
     # -- marginals ---
 
@@ -70,7 +74,10 @@ class Posterior:
                 for key, value in found.parameters.items():
                     rank = found.recognised.family.parameter(key).rank
                     axes = (*node.plates, *node.events[:rank])
-                    parameters[key] = np.array(evaluate(value, self.environment, axes))
+                    if isinstance(value, Reference) and value.indices == axes and value.name in self.values:
+                        parameters[key] = self.values[value.name]  # computed already, axis by axis
+                    else:
+                        parameters[key] = np.array(evaluate(value, self.environment, axes))
                 return Marginal(name, found.recognised.family, parameters, found.recognised.transform, node.axes)
             case TableConditional() as table:
                 if mentions(table.log_weights, set(self.unknown)):
