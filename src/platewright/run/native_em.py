@@ -24,7 +24,7 @@ from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.chain import smoothed
 from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.native import _keys, thread_count
+from platewright.run.native import _keys, _warn_once, thread_count
 from platewright.run.native_chain import NativeChain
 from platewright.run.native_em_pass import NativePass
 from platewright.run.native_em_sums import Doubtful, Sums
@@ -69,6 +69,7 @@ class NativeEM:
         except Unprintable as refusal:
             self.left = ((plan.graph.title, str(refusal)),)
         except BackendError as error:
+            _warn_once(f"{error.found}; NumPy runs EM")
             self.left = ((plan.graph.title, error.found),)
 
     @property
