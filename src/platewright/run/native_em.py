@@ -79,6 +79,8 @@ class NativeEM:
 
     def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
         """The passes with their functions."""
+        if len(self.plan.blocks) > 1:
+            raise Unprintable("its parameters take turns, block after block")
         if program.left:
             name, reason = program.left[0]
             raise Unprintable(f"{name}: {reason}")
