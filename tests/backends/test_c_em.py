@@ -46,7 +46,12 @@ EXTRA = (
     Case("seven_levels", lambda: full(7, 2), ("y",), {"n": 4}),
     Case("twenty_levels", lambda: latent_class(20, 3, 70), ("x",), {"n": 4}),
 )
-CASES = [case for case in (*MIXTURES, *EXTRA) if isinstance(plan_em(case.graph, "map"), EMPlan)]
+PLANS = [(case, plan_em(case.graph, "map")) for case in (*MIXTURES, *EXTRA)]
+TURNS = [case for case, plan in PLANS if isinstance(plan, EMPlan) and len(plan.blocks) > 1]
+MEETING = [
+    case for case, plan in PLANS if isinstance(plan, EMPlan) and any(len(g.members) > 1 for g in plan.latent.groups)
+]
+CASES = [case for case, plan in PLANS if isinstance(plan, EMPlan) and case not in TURNS and case not in MEETING]
 
 
 def planned(model: pw.Model, known: tuple[str, ...]) -> EMPlan:
@@ -77,6 +82,19 @@ def rows_of(case: Case, rows: int) -> Case:
         outer = np.arange(rows) * 2 // rows
         return Case(case.name, case.build, case.known, {**case.sizes, plate: rows}, {plate: tuple(outer.tolist())})
     return case.resized(n=rows)
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [*((case, "take turns") for case in TURNS), *((case, "ties the row") for case in MEETING if case not in TURNS)],
+    ids=str,
+)
+def test_what_has_no_fused_pass_is_left_to_numpy_with_a_reason(case: Case, why: str) -> None:
+    drawn = instance(case, seed=0)
+    plan = plan_em(case.graph, "map")
+    assert isinstance(plan, EMPlan)
+    em = NativeEM(plan, drawn.columns, drawn.sizes)
+    assert not em.native and why in em.left[0][1]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from example_models import MAKERS, bound_program, regression
 from platewright.algebra.build import call, power
@@ -20,12 +21,17 @@ from platewright.algebra.expression import (
     Expression,
     Index,
     Indicator,
+    Inverse,
     Literal,
+    LogDeterminant,
     LogSumExp,
+    Quadratic,
     Reference,
+    Root,
     Sum,
     Where,
 )
+from platewright.algebra.substitution import substitute
 from platewright.backends.c import c_program
 from platewright.backends.compile import find_compiler
 from platewright.program.program import Program
@@ -34,7 +40,10 @@ from platewright.run import native
 from platewright.run.execute import arguments, loaded
 from platewright.run.native import ROWS_IN_RANGE, native_statistics
 
-pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+pytestmark = [
+    pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),
+    pytest.mark.filterwarnings("error::platewright.errors.NoCompilerWarning"),  # NumPy would agree with itself
+]
 
 N, K, J = Index("n", "n"), Index("k", "k"), Index("j", "j")
 
@@ -195,7 +204,7 @@ def test_all_that_can_be_printed_agrees() -> None:
     rng = np.random.default_rng(5)
     x, y, z = (Reference(name, (N,)) for name in "xyz")
     functions = ["log", "exp", "log1p", "expm1", "absolute", "lgamma", "logistic", "log_logistic", "cos", "sin", "tanh"]
-    functions += ["normal_cdf", "floor"]
+    functions += ["normal_cdf", "floor", "digamma"]
     passes = [Statistic(f"s_{name}", (), (N,), call(name, x)) for name in functions]
     passes += [Statistic(f"s_{name}", (), (N,), call(name, x, y)) for name in ("arctan2", "maximum", "minimum", "less")]
     passes += [Statistic(f"e_{k}", (), (N,), power(x, value)) for k, value in enumerate((-1, -2, 0.5, 2, 3.5, -1.5))]
@@ -209,24 +218,58 @@ def test_all_that_can_be_printed_agrees() -> None:
         Statistic("columns", (J, K), (N,), grouped * (Reference("X", (N, J)) + y)),
         Statistic("position", (), (N,), N * x / y),
         Statistic("largest", (J,), (N,), Reference("X", (N, J)), "max"),
+        Statistic("log_sum", (), (N,), LogSumExp(J, Reference("X", (N, J)) * x)),
+        Statistic("nothing", (), (N,), call("exp", LogSumExp(J, Constant(-np.inf) + 0.0 * Reference("X", (N, J))))),
     ]
     data = {"x": rng.uniform(0.5, 3, 600), "y": rng.uniform(0.5, 3, 600), "z": rng.integers(0, 3, 600)}
     data |= {"X": rng.normal(size=(600, 4)), "t": rng.normal(size=3)}
     by_hand(tuple(passes), data, k=3, j=4)
 
 
+def test_digamma_is_that_of_scipy_element_by_element() -> None:
+    x = np.concatenate([np.linspace(-9.9, 30, 2001), np.logspace(-12, 15, 1001), [0.0, -3.0, np.nan, np.inf]])
+    with np.errstate(all="ignore"):
+        wanted = special.digamma(x)
+    program = Program(
+        "each", {"X": (N, J)}, (Statistic("each", (J,), (N,), call("digamma", Reference("X", (N, J)))),), ()
+    )
+    given = arguments(program, loaded(program), {"X": x[None]}, {"n": 1, "j": len(x)})
+    found = native_statistics(program)(*given)["each"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-14)
+
+
+def test_matrices_of_numbers_become_tables() -> None:
+    other = Index("j'", "j")
+    numbers = (2.0, 0.5, 0.1, 0.5, 1.5, 0.3, 0.1, 0.3, 1.0)
+    matrix = Literal(numbers, (3, 3), ("j", "j"), (J, other))
+    inverse = Inverse(matrix, J, other, J, other)
+    root = Root(inverse, J, other, J, other)
+    row = Reference("X", (N, J))
+    whitened = Sum(other, substitute(root, {J: other, other: J}) * substitute(row, {J: other}))
+    passes = (
+        Statistic("table", (J,), (N,), Sum(other, inverse * substitute(row, {J: other}))),
+        Statistic("square", (), (N,), Quadratic(row, inverse, J, other)),
+        Statistic("volume", (), (N,), LogDeterminant(matrix, J, other) * Sum(J, row)),
+        Pool("white", (N,), (), (Feature(whitened, (J,)),), Constant(1.0)),
+    )
+    assert c_program(Program("matrices", {"X": (N, J)}, passes, ())).left == ()
+    by_hand(passes, {"X": np.random.default_rng(3).normal(size=(700, 3))}, j=3)
+
+
 def test_what_has_no_c_stays_with_numpy_and_says_why() -> None:
     x, t = Reference("x", (N,)), Reference("t", (K,))
+    other = Index("k'", "k")
+    spread = Where(Indicator(K, other), t**2, Constant(0.0))
     passes = (
         Statistic("total", (), (N,), x),
-        Statistic("hard", (), (N,), call("digamma", x)),
-        Statistic("harder", (), (N,), LogSumExp(K, x * t)),
+        Statistic("hard", (), (N,), call("trigamma", x)),
+        Statistic("harder", (), (N,), LogDeterminant(spread, K, other) * x),
         Pool("soft_cells", (N,), (), (Feature(call("log_bessel0", x)),), Constant(1.0)),
     )
     rng = np.random.default_rng(2)
     by_hand(passes, {"x": rng.uniform(1, 2, 300), "t": rng.normal(size=4)}, k=4)
     left = dict(c_program(Program("left", {"x": (N,), "t": (K,)}, passes, ())).left)
-    assert left["hard"] == "C has no function digamma"
+    assert left["hard"] == "C has no function trigamma"
     assert set(left) == {"hard", "harder", "soft_cells"}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import platewright as pw
 from example_models import MAKERS, bound_program
 from platewright.backends.compile import FLAGS, Compiler, cache_folder, find_compiler, library
 from platewright.errors import BackendError, NoCompilerWarning
@@ -60,6 +61,26 @@ def test_a_compiler_that_fails_is_no_compiler(tmp_path: Path, monkeypatch: pytes
     program, given = bound_program(*MAKERS["coin"](np.random.default_rng(0), 40))
     with pytest.warns(NoCompilerWarning, match="out of order"):
         assert native_statistics(program)(*given) == loaded(program).statistics(*given)
+
+
+def mixture() -> tuple[pw.Model, dict[str, np.ndarray]]:
+    m = pw.Model("mixture")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.p = pw.Dirichlet(2, over=k)
+    m.mu = pw.Normal(0, sd=3, plates=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    m.y = pw.Normal(m.mu[m.z], sd=1, plates=n)
+    return m, {"y": np.random.default_rng(0).normal([-3, 3], size=(50, 2)).ravel()}
+
+
+def test_em_says_once_that_there_is_no_compiler(no_compiler: None) -> None:
+    m, data = mixture()
+    with pytest.warns(NoCompilerWarning, match="no C compiler.*NumPy runs EM"):
+        fit = m.learn(data, goal="map", backend="c")
+    assert "(numpy)" in fit.how
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.learn(data, goal="map", backend="c")
 
 
 @needs_compiler

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     Add,
     AtMost,
@@ -20,17 +21,24 @@ from platewright.algebra.expression import (
     Expression,
     Index,
     Indicator,
+    Inverse,
     Lag,
     Literal,
+    LogDeterminant,
+    LogSumExp,
     Maximum,
     Multiply,
     Power,
+    Quadratic,
     Reference,
+    Root,
     Size,
     Sum,
     Where,
 )
+from platewright.algebra.substitution import substitute
 from platewright.algebra.zero_times_log import safe_product
+from platewright.backends.c_constants import constant_table
 from platewright.backends.naming import Names
 
 _CHOICE, _SUM, _PRODUCT, _ATOM = 0, 1, 2, 3
@@ -53,8 +61,9 @@ FUNCTIONS: Mapping[str, str] = {
     "minimum": "smaller",
     "floor": "floor",
     "xlogy": "xlogy",
+    "digamma": "digamma",
 }
-"""How C spells the functions of the algebra; those not here (digamma, Bessel ...) stay with NumPy."""
+"""How C spells the functions of the algebra; those not here (Bessel, trigamma ...) stay with NumPy."""
 
 
 class Unprintable(Exception):
@@ -177,6 +186,13 @@ class CPrinter:
                 return self.inner(index, body, "0.0", "{} += {};")
             case Maximum(index, body):
                 return self.inner(index, body, "-INFINITY", "{0} = larger({0}, {1});")
+            case LogSumExp(index, body):
+                return self.log_sum(index, body)
+            case Inverse() | Root() | LogDeterminant():
+                return self.matrix_of_numbers(expression)
+            case Quadratic(residual, matrix, row, column):
+                across = substitute(residual, {row: column})
+                return self.code(Sum(row, Sum(column, multiply(residual, matrix, across))))
             case Indicator(left, right):
                 one, two = self.code(left), self.code(right)
                 return CCode(f"({one.wrapped(_SUM)} == {two.wrapped(_SUM)})", integer=True, small=True)
@@ -238,6 +254,23 @@ class CPrinter:
             value = self.code(body)
             self.lines.append(step.format(name, value.whole))
         return CCode(name)
+
+    def log_sum(self, index: Index, body: Expression) -> CCode:
+        """The log of a sum of exponentials: two loops before the line, the largest term taken out."""
+        top = self.inner(index, body, "-INFINITY", "{0} = larger({0}, {1});").text
+        name = self.temporary("inner")
+        self.lines.append(f"double {name} = 0.0;")
+        with self.loop(index):
+            self.lines.append(f"{name} += exp({self.code(body).wrapped(_SUM)} - {top});")
+        return CCode(f"({top} == -INFINITY ? -INFINITY : {top} + log({name}))")
+
+    def matrix_of_numbers(self, whole: Inverse | Root | LogDeterminant) -> CCode:
+        """An element of a matrix that no data have part in, from a table."""
+        found = constant_table(whole)
+        if found is None:
+            raise Unprintable(f"{type(whole).__name__} ({whole}) of a matrix that is not made of numbers has no C yet")
+        places = () if isinstance(whole, LogDeterminant) else (whole.at_row, whole.at_column)
+        return self.table(*found, places)
 
     # -- look-ups ----------------------------------------------------------------------------------------------------
 

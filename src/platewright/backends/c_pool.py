@@ -128,7 +128,8 @@ class PoolPrinter:
                 flat = self.further(flat, index, loops.enter_context(self.printer.loop(index)))
             value = self.value(feature)
             store = f"{rows}[({position} + {flat}) * STRIDE + i] = {value} - {middle}[{position} + {flat}];"
-            self.printer.lines += over_rows([*self.printer.take(), store])
+            body = [*self.printer.take(), store]
+            self.printer.lines += over_rows(body)
         return self.printer.take()
 
     def next_block(self) -> str:

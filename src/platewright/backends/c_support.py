@@ -97,6 +97,30 @@ static inline double log_logistic(double x)
     return x < 0 ? x - log1p(exp(x)) : -log1p(exp(-x));
 }
 """,
+    "digamma": """
+/* The derivative of lgamma: by reflection to x > 0, by recurrence to x >= 10, then Stirling's series. */
+static double digamma(double x)
+{
+    double sum = 0.0;
+    if (x <= 0.0) {
+        if (x == floor(x))
+            return x == 0.0 ? -INFINITY : NAN;
+        sum = -3.14159265358979323846 / tan(3.14159265358979323846 * (x - floor(x)));
+        x = 1.0 - x;
+    }
+    for (; x < 10.0; x += 1.0)
+        sum -= 1.0 / x;
+    const double y = 1.0 / (x * x);
+    double series = 1.0 / 12;
+    series = 691.0 / 32760 - y * series;
+    series = 1.0 / 132 - y * series;
+    series = 1.0 / 240 - y * series;
+    series = 1.0 / 252 - y * series;
+    series = 1.0 / 120 - y * series;
+    series = 1.0 / 12 - y * series;
+    return sum + log(x) - 0.5 / x - y * series;
+}
+""",
     "normal_cdf": """
 static inline double normal_cdf(double x)
 {

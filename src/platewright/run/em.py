@@ -18,6 +18,7 @@ from platewright.run.climbing import Climb, Slope, climb
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.interior import moved_inside
+from platewright.run.native import _warn_once
 from platewright.run.native_cliques import NativeCliques
 from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
@@ -231,7 +232,10 @@ def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> s
     enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
     wanted = backend == "c" or (backend == "auto" and rows >= enough)
     fits = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
-    return "c" if wanted and fits and find_compiler() is not None else "numpy"
+    has_compiler = find_compiler() is not None
+    if backend == "c" and not has_compiler:
+        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs EM")
+    return "c" if wanted and fits and has_compiler else "numpy"
 
 
 def has_ties(plan: EMPlan) -> bool:

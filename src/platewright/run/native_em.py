@@ -24,7 +24,7 @@ from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.chain import smoothed
 from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.native import _keys, thread_count
+from platewright.run.native import _keys, _warn_once, thread_count
 from platewright.run.native_chain import NativeChain
 from platewright.run.native_em_pass import NativePass
 from platewright.run.native_em_sums import Doubtful, Sums
@@ -69,6 +69,7 @@ class NativeEM:
         except Unprintable as refusal:
             self.left = ((plan.graph.title, str(refusal)),)
         except BackendError as error:
+            _warn_once(f"{error.found}; NumPy runs EM")
             self.left = ((plan.graph.title, error.found),)
 
     @property
@@ -78,6 +79,8 @@ class NativeEM:
 
     def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
         """The passes with their functions."""
+        if len(self.plan.blocks) > 1:
+            raise Unprintable("its parameters take turns, block after block")
         if program.left:
             name, reason = program.left[0]
             raise Unprintable(f"{name}: {reason}")
@@ -137,16 +140,16 @@ class NativeEM:
     def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
         """About common centres; else about the peak of each level; else about the mean of its rows."""
         try:
-            sums = one.run(function, values, self.threads)
+            sums = one.run(function, values, one.pilot, False, self.threads)
             return sums, one.statistics(sums)
         except Doubtful:
             self.apart += 1
         centres = one.peaks(values)
-        sums = one.run(function, values, self.threads, centres)
+        sums = one.run(function, values, centres, True, self.threads)
         try:
             return sums, one.statistics(sums)
         except Doubtful:
-            sums = one.run(function, values, self.threads, one.means(sums, centres))
+            sums = one.run(function, values, one.means(sums, centres), True, self.threads)
             return sums, one.statistics(sums)
 
     def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
@@ -183,9 +186,9 @@ class NativeEM:
                 held = np.empty([self.sizes[axis.plate] for axis in (*item.axes, item.level)])
                 found[item.probability] = held
                 try:
-                    one.run(function, values, self.threads, probability=held)
+                    one.run(function, values, one.pilot, False, self.threads, held)
                 except Doubtful:
-                    one.run(function, values, self.threads, one.peaks(values), held)
+                    one.run(function, values, one.peaks(values), True, self.threads, held)
         except Doubtful:
             return self.numpy_probabilities(values)
         return found
