@@ -23,9 +23,10 @@ needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no
 TOLERANCE = 1e-10
 
 QUICK = frozenset(
-    "full_inverse_wishart regressions topics symbols_several several_columns gaussians noisy_walk schools logistic "
-    "overdispersed pumps rates_of_coins random_slopes crossed tied_full misclassified".split()
-)
+    ("full_inverse_wishart", "regressions", "topics", "symbols_several", "several_columns", "noisy_walk", "schools",
+     "logistic", "pumps", "rates_of_coins", "random_slopes", "crossed", "tied_full", "misclassified", "coded_by_column",
+     "hidden_rates")
+)  # fmt: skip
 """Every kind of block and statement; the others are compiled in the slow run only."""
 
 
@@ -77,10 +78,8 @@ def check_slice(block: SliceBlock, number: int, chain: NativeChain, small: Insta
         wanted = expected[one] - expected[other]
         scale = 1 + np.max(np.abs(expected))
         assert np.max(np.abs((found[one] - found[other]) - wanted)) < TOLERANCE * scale
-    assert (
-        np.isneginf(chain.densities(number, np.full_like(tried[0], -1.0))).all()
-        == np.isneginf(density(np.full_like(tried[0], -1.0))).all()
-    )
+    outside = np.full_like(tried[0], -1.5)  # where lgamma is finite and a logarithm is not
+    np.testing.assert_array_equal(np.isneginf(chain.densities(number, outside)), np.isneginf(density(outside)))
     return 1
 
 

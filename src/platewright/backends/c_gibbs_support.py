@@ -31,6 +31,14 @@ static inline double product(double a, double b)
     return a == 0.0 || b == 0.0 ? 0.0 : a * b;
 }
 """,
+    "softening": """
+/* log(1 + exp(-|x|)), to the last digits where it is small: what rounding takes from 1 + e is put back. */
+static inline double softening(double x)
+{
+    const double e = exp(-fabs(x)), whole = 1.0 + e;
+    return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
+}
+""",
     "log_normal_cdf": """
 static double log_normal_cdf(double x)
 {

@@ -76,6 +76,8 @@ def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[s
 def _plain(values: Any, slot: Slot, sizes: Mapping[str, int]) -> Array:
     """An array as C reads it: contiguous, int64 or double, of the right shape."""
     array = np.asarray(values)
+    if array.size == 1 and not slot.extents:
+        array = array.reshape(())  # a single number may come as a column of one row
     if array.shape != slot.shape(sizes):
         raise Unprintable(f"{slot.name} has shape {array.shape} instead of {slot.shape(sizes)}")
     return np.array(array, np.int64 if slot.integer else np.float64, order="C")
@@ -141,12 +143,15 @@ class NativeChain:
         """The unknowns where they are now."""
         return {name: np.array(self.arrays[name]) for name in self.owner.source.unknown}
 
-    def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None) -> None:
-        """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw."""
+    def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None, only: int = -1) -> None:
+        """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw.
+
+        `only` is the number of a block when no other is to be drawn (for laws).
+        """
         out = into or {}
         places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
         pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
-        arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), *self._state())
+        arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), ctypes.c_int64(only), *self._state())
         self._check(self.owner.shared.sweeps(*arguments, pointers))
 
     def statistics(self, block: int) -> dict[str, Array]:
