@@ -18,6 +18,7 @@ from platewright.backends.c_gibbs_draws import DrawWriter
 from platewright.backends.c_gibbs_entries import Doors, entry_functions
 from platewright.backends.c_gibbs_function import Arrays, Function, Slot
 from platewright.backends.c_gibbs_gaussian import GaussianWriter
+from platewright.backends.c_gibbs_hamiltonian import HamiltonianWriter, ScaleWriter
 from platewright.backends.c_gibbs_rows import RowsWriter
 from platewright.backends.c_gibbs_slice import SliceWriter
 from platewright.backends.c_gibbs_statistics import Split, StatisticsWriter, pool_slots, split_passes
@@ -26,8 +27,9 @@ from platewright.backends.c_support import BLOCK, c_comment
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
+from platewright.schemas.blocks import ChainBlock, ExactBlock, HamiltonianBlock, ScaleBlock, SliceBlock
 from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
+from platewright.schemas.gibbs import GibbsPlan
 
 MOST_STEPS = 60
 """Steps out of a slice, as in `run/slicing.py`."""
@@ -47,6 +49,7 @@ class GibbsSource:
     splits: Mapping[int, Split]
     sliced: Mapping[str, str]
     """For each variable drawn by slices, the key of its widths."""
+    doors: Doors
 
 
 def gibbs_source(plan: GibbsPlan, integers: Collection[str]) -> GibbsSource:
@@ -60,7 +63,7 @@ class _Writer:
     def __init__(self, plan: GibbsPlan, integers: frozenset[str]) -> None:
         self.plan = plan
         nodes = plan.graph.nodes
-        self.unknown = tuple(name for block in plan.blocks for name in block.variables)
+        self.unknown = tuple(dict.fromkeys(name for block in plan.blocks for name in block.variables))
         axes = {name: node.axes for name, node in nodes.items()}
         for program in plan.programs:
             axes |= {name: tuple(found) for name, found in program.columns.items() if name not in axes}
@@ -73,6 +76,8 @@ class _Writer:
         self.prepared: list[int] = []
         self.tables: list[int] = []
         self.densities: list[int] = []
+        self.paths: list[int] = []
+        self.scales: list[int] = []
 
     def source(self) -> GibbsSource:
         for number, block in enumerate(self.plan.blocks):
@@ -87,16 +92,23 @@ class _Writer:
                 case ChainBlock():
                     self.functions += ChainWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.prepared.append(number)
+                case HamiltonianBlock():
+                    self.functions += HamiltonianWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.paths.append(number)
+                case ScaleBlock():
+                    self.functions += ScaleWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.scales.append(number)
                 case _:
                     raise Unprintable(f"{type(block).__name__} ({', '.join(block.variables)}) has no C yet")
         for name in self.unknown:
             self.arrays.number(self.arrays.variable(name))
-        doors = Doors(tuple(self.prepared), tuple(self.tables), tuple(self.densities))
+        doors = Doors(*map(tuple, (self.prepared, self.tables, self.densities, self.paths, self.scales)))
         entries = entry_functions(self.plan, self.arrays, self.unknown, doors)
         body = "\n\n".join([*self.functions, *entries])
         text = "\n\n".join([self.header(), *shared_text(body), *self.functions, *entries]) + "\n"
         slots = tuple(self.arrays.slots.values())
-        return GibbsSource(text, slots, tuple(self.arrays.sizes), self.unknown, self.splits, self.sliced)
+        sizes = tuple(self.arrays.sizes)
+        return GibbsSource(text, slots, sizes, self.unknown, self.splits, self.sliced, doors)
 
     def header(self) -> str:
         lines = [

@@ -14,17 +14,20 @@ CHAIN = "struct chain chain = {array, size, random, NULL, 0, 0};"
 
 @dataclass(frozen=True)
 class Doors:
-    """Which blocks have statistics to bring up to date, which are one table, and which are drawn by slices."""
+    """Which blocks have statistics to bring up to date, which are one table, and which are moved by what."""
 
     prepared: tuple[int, ...]
     tables: tuple[int, ...]
     sliced: tuple[int, ...]
+    paths: tuple[int, ...] = ()
+    scales: tuple[int, ...] = ()
 
 
 def entry_functions(plan: GibbsPlan, arrays: Arrays, unknown: tuple[str, ...], doors: Doors) -> list[str]:
     """The text of each."""
     found = [_sweep(plan, doors), WRITE_DOWN.strip(), _sweeps(arrays, unknown), _statistics(doors)]
-    return found + ([_densities(doors)] if doors.sliced or doors.tables else [])
+    found += [_gradients(doors)] if doors.paths else []
+    return found + ([_densities(doors)] if doors.sliced or doors.tables or doors.scales else [])
 
 
 def _sweep(plan: GibbsPlan, doors: Doors) -> str:
@@ -100,4 +103,20 @@ def _densities(doors: Doors) -> str:
         lines += [f"    if (block == {number})", f"        bad = move_{number}(&chain, values, found);"]
     for number in doors.tables:
         lines += [f"    if (block == {number})", f"        bad = draw_{number}(&chain, found);"]
+    for number in doors.scales:
+        lines += [
+            f"    if (block == {number}) {{",
+            f"        found[0] = density_{number}(&chain, NULL, NULL, values[0]);",
+        ]
+        lines += ["        bad = 0;", "    }"]
+    return "\n".join([*lines, "    free(chain.work);", "    return bad;", "}"])
+
+
+def _gradients(doors: Doors) -> str:
+    lines = ["/* The log density of a block at coordinates, its slopes, and the precision that the rest gives. */"]
+    lines += [f"int gradients(int64_t block, {ARGUMENTS}, const double *u, double *found, int64_t count)", "{"]
+    lines += [f"    {CHAIN}", "    int bad = -1;", "    (void)report;"]
+    for number in doors.paths:
+        lines += [f"    if (block == {number}) {{", f"        found[0] = gradient_{number}(&chain, u, found + 1);"]
+        lines += [f"        bad = precision_{number}(&chain, found + 1 + count);", "    }"]
     return "\n".join([*lines, "    free(chain.work);", "    return bad;", "}"])

@@ -44,6 +44,9 @@ SOFTENING = "softening"
 
 MORE_FUNCTIONS: Mapping[str, str] = {
     SOFTENING: SOFTENING,
+    "logistic": "logistic_of",
+    "digamma": "digamma",
+    "trigamma": "trigamma",
     "log_normal_cdf": "log_normal_cdf",
     "multivariate_lgamma": "multivariate_lgamma",
 }
