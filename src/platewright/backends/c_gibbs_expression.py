@@ -334,6 +334,8 @@ def _may_be_endless(factor: Expression) -> bool:
             return False
         case Literal(values):
             return any(value in (float("inf"), float("-inf")) for value in values)
+        case Power(Add(), Constant(value)) if value < 0:
+            return True  # a difference may vanish
     return any(isinstance(part, Call) and part.function in ENDLESS for part in walk(factor))
 
 
