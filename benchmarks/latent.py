@@ -1,6 +1,6 @@
-"""What an iteration of EM costs beside its peers: each line prints what was measured, the target, pass or miss.
+"""What an iteration of EM, or a Gibbs sweep, costs beside its peers: what was measured, the target, pass or miss.
 
-    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes hmm hmm-gaussian first]
+    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes hmm hmm-gaussian first gibbs]
 
 One thread, float64, the same number of iterations, and but for latent classes the same start. Time per iteration is the
 slope between two numbers of iterations, so nobody's set-up is charged to its iterations; the runs take turns and the
@@ -25,6 +25,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"  # before NumPy is loaded
 
 import numpy as np  # noqa: E402
+from gibbs_sweeps import beside_jags, beside_numpy  # noqa: E402
 from holes import holes  # noqa: E402
 from side_by_side import Line, fresh  # noqa: E402
 from topics import lda  # noqa: E402
@@ -313,6 +314,11 @@ def first_result(setting: Setting) -> list[Line]:
     ]
 
 
+def gibbs(setting: Setting) -> list[Line]:
+    """Sweeps of Gibbs sampling beside a vectorised NumPy sampler, and beside JAGS where it is installed."""
+    return [*beside_numpy(setting.quick, setting.repeats), *beside_jags(setting.repeats)]
+
+
 LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "full": partial(gaussian, "full", 30),
     "diagonal": partial(gaussian, "diagonal", 20),
@@ -322,6 +328,7 @@ LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "hmm": partial(chain, 0),
     "hmm-gaussian": partial(chain, 4),
     "first": first_result,
+    "gibbs": gibbs,
 }
 
 

@@ -16,13 +16,14 @@ from platewright.run.posterior import Posterior
 from platewright.run.slicing import element_density
 from platewright.run.starting import starting_values
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan, SliceBlock, plan_gibbs
+from schemas.coded import CODED
 from schemas.hierarchies import HIERARCHIES
 from schemas.mixtures import MIXTURES
 from schemas.sequences import CHAINS, WALKS
 from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
 from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *CODED)
 TOLERANCE = 1e-9
 
 

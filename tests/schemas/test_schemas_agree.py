@@ -75,11 +75,12 @@ def chain() -> tuple[pw.Model, dict[str, object]]:
     return m, {"z": [0, 0, 1, 0, 1, 1]}
 
 
+@pytest.mark.parametrize("backend", ["numpy", "c"])
 @pytest.mark.parametrize("written", [coin, normal, line, words, table, chain])
-def test_gibbs_agrees_with_the_closed_form(written: object) -> None:
+def test_gibbs_agrees_with_the_closed_form(written: object, backend: str) -> None:
     m, data = written()  # type: ignore[operator]
     exact = m.learn(data)
-    drawn = m.learn(data, by="gibbs", **RUN)
+    drawn = m.learn(data, by="gibbs", backend=backend, **RUN)
     for name, draws in drawn.chains.items():
         many = exact.draws(20_000)[name]
         close(draws, many.mean(axis=0), many.std(axis=0))
@@ -94,7 +95,7 @@ ENUMERATED = {
 }
 
 
-def classes_alike(name: str) -> None:
+def classes_alike(name: str, backend: str = "numpy") -> None:
     """How often Gibbs puts two rows into one class, against the evidence of each way to class all rows."""
     case = next(case for case in mixtures.MIXTURES if case.name == name)
     m, data = case.build(), ENUMERATED[name]
@@ -106,14 +107,15 @@ def classes_alike(name: str) -> None:
     share = np.exp(logs - np.logaddexp.reduce(logs))
     alike = ways[:, :, None] == ways[:, None, :]
     wanted = np.tensordot(share, alike, axes=1)
-    found = m.learn(data, by="gibbs", **RUN).chains[hidden]
+    found = m.learn(data, by="gibbs", backend=backend, **RUN).chains[hidden]
     together = (found[..., :, None] == found[..., None, :]).astype(float)
     close(together, wanted, np.sqrt(np.maximum(wanted * (1 - wanted), 0)))
 
 
+@pytest.mark.parametrize("backend", ["numpy", "c"])
 @pytest.mark.parametrize("name", ENUMERATED)
-def test_gibbs_agrees_with_enumeration_of_hidden_classes(name: str) -> None:
-    classes_alike(name)
+def test_gibbs_agrees_with_enumeration_of_hidden_classes(name: str, backend: str) -> None:
+    classes_alike(name, backend)
 
 
 @pytest.mark.parametrize("build", [mixtures.poissons, hierarchies.pumps])

@@ -1,6 +1,6 @@
 """Print a whole Gibbs plan as one standalone C file.
 
-    int sweeps(count, thin, array, size, random, report, out)
+    int sweeps(count, thin, only, array, size, random, report, out)
 
 Each block is a function that brings its statistics up to date and one that draws; `sweeps` calls them in the order of
 the plan. A plan with a part that has no C raises `Unprintable` with the reason, and NumPy runs it.
@@ -15,7 +15,10 @@ from platewright.algebra.expression import Index, names
 from platewright.backends.c_expression import Unprintable
 from platewright.backends.c_gibbs_chain import ChainWriter
 from platewright.backends.c_gibbs_draws import DrawWriter
+from platewright.backends.c_gibbs_entries import Doors, entry_functions
 from platewright.backends.c_gibbs_function import Arrays, Function, Slot
+from platewright.backends.c_gibbs_gaussian import GaussianWriter
+from platewright.backends.c_gibbs_hamiltonian import HamiltonianWriter, ScaleWriter
 from platewright.backends.c_gibbs_rows import RowsWriter
 from platewright.backends.c_gibbs_slice import SliceWriter
 from platewright.backends.c_gibbs_statistics import Split, StatisticsWriter, pool_slots, split_passes
@@ -24,8 +27,9 @@ from platewright.backends.c_support import BLOCK, c_comment
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
+from platewright.schemas.blocks import ChainBlock, ExactBlock, HamiltonianBlock, ScaleBlock, SliceBlock
 from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
+from platewright.schemas.gibbs import GibbsPlan
 
 MOST_STEPS = 60
 """Steps out of a slice, as in `run/slicing.py`."""
@@ -45,6 +49,7 @@ class GibbsSource:
     splits: Mapping[int, Split]
     sliced: Mapping[str, str]
     """For each variable drawn by slices, the key of its widths."""
+    doors: Doors
 
 
 def gibbs_source(plan: GibbsPlan, integers: Collection[str]) -> GibbsSource:
@@ -58,7 +63,7 @@ class _Writer:
     def __init__(self, plan: GibbsPlan, integers: frozenset[str]) -> None:
         self.plan = plan
         nodes = plan.graph.nodes
-        self.unknown = tuple(name for block in plan.blocks for name in block.variables)
+        self.unknown = tuple(dict.fromkeys(name for block in plan.blocks for name in block.variables))
         axes = {name: node.axes for name, node in nodes.items()}
         for program in plan.programs:
             axes |= {name: tuple(found) for name, found in program.columns.items() if name not in axes}
@@ -71,6 +76,8 @@ class _Writer:
         self.prepared: list[int] = []
         self.tables: list[int] = []
         self.densities: list[int] = []
+        self.paths: list[int] = []
+        self.scales: list[int] = []
 
     def source(self) -> GibbsSource:
         for number, block in enumerate(self.plan.blocks):
@@ -85,15 +92,23 @@ class _Writer:
                 case ChainBlock():
                     self.functions += ChainWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.prepared.append(number)
+                case HamiltonianBlock():
+                    self.functions += HamiltonianWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.paths.append(number)
+                case ScaleBlock():
+                    self.functions += ScaleWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.scales.append(number)
                 case _:
                     raise Unprintable(f"{type(block).__name__} ({', '.join(block.variables)}) has no C yet")
         for name in self.unknown:
             self.arrays.number(self.arrays.variable(name))
-        entries = self.entries()
+        doors = Doors(*map(tuple, (self.prepared, self.tables, self.densities, self.paths, self.scales)))
+        entries = entry_functions(self.plan, self.arrays, self.unknown, doors)
         body = "\n\n".join([*self.functions, *entries])
         text = "\n\n".join([self.header(), *shared_text(body), *self.functions, *entries]) + "\n"
         slots = tuple(self.arrays.slots.values())
-        return GibbsSource(text, slots, tuple(self.arrays.sizes), self.unknown, self.splits, self.sliced)
+        sizes = tuple(self.arrays.sizes)
+        return GibbsSource(text, slots, sizes, self.unknown, self.splits, self.sliced, doors)
 
     def header(self) -> str:
         lines = [
@@ -200,85 +215,7 @@ class _Writer:
                 case TableConditional():
                     writer.table(conditional, self.arrays.axes[conditional.variable], shown)
                 case GaussianConditional():
-                    step = conditional.statement
-                    RowsWriter(function, step, {}).draw(conditional)
-
-    # -- entries -------------------------------------------------------------------------------------------------------
-
-    def entries(self) -> list[str]:
-        """`sweeps`, and two doors for laws: statistics of one block, and log densities of sliced elements."""
-        arguments = "void *const *array, const int64_t *size, uint64_t *random, int64_t *report"
-        start = "struct chain chain = {array, size, random, NULL, 0, 0};"
-        calls = []
-        for number, block in enumerate(self.plan.blocks):
-            step = f"draw_{number}(chain, NULL)" if number in self.tables else f"draw_{number}(chain)"
-            if number in self.prepared:
-                step = f"((bad = prepare_{number}(chain)) || (bad = {step}))"
-            else:
-                step = f"(bad = {step})"
-            calls += [f"    if ({step}) {{ /* {c_comment(', '.join(block.variables))} */"]
-            calls += [f"        report[0] = {number};", "        return bad;", "    }"]
-        sweep = ["/* Every block once, each given the newest values of the others. */"]
-        sweep += ["static int sweep(struct chain *chain, int64_t *report)", "{", "    int bad = 0;", *calls]
-        sweep += ["    return bad;", "}"]
-        keeping = []
-        for place, name in enumerate(self.unknown):
-            slot = self.arrays.variable(name)
-            number = self.arrays.number(slot)
-            lengths = [self.length(extent) for extent in slot.extents]
-            count = " * ".join(lengths) or "1"
-            keeping += [f"        if (out[{place}]) /* {c_comment(name)} */"]
-            keeping += [
-                f"            memcpy((char *)out[{place}] + 8 * done * ({count}), array[{number}], 8 * (size_t)({count}));"
-            ]
-        run = [
-            "/* `count` draws, every `thin` sweeps, into `out` (one array an unknown, or NULL). Returns 0, or",
-            " * 1 when a code is outside its plate or a weight negative, 2 when memory is short, 3 when a block is",
-            " * improper, 4 when a draw is not finite; report: the block, and how many rows it lacks. */",
-            f"int sweeps(int64_t count, int64_t thin, {arguments}, void *const *out)",
-            "{",
-            f"    {start}",
-            "    int bad = 0;",
-            "    for (int64_t done = 0; done < count && !bad; done++) {",
-            "        for (int64_t turn = 0; turn < thin && !bad; turn++)",
-            "            bad = sweep(&chain, report);",
-            "        if (bad)",
-            "            break;",
-            *keeping,
-            "    }",
-            "    report[1] = chain.missing;",
-            "    free(chain.work);",
-            "    return bad;",
-            "}",
-        ]
-        one = ["/* The statistics of one block, left in its arrays; for laws. */"]
-        one += [f"int statistics(int64_t block, {arguments})", "{", f"    {start}", "    int bad = -1;"]
-        for number in self.prepared:
-            one += [f"    if (block == {number})", f"        bad = prepare_{number}(&chain);"]
-        one += ["    report[1] = chain.missing;", "    free(chain.work);", "    return bad;", "}"]
-        return ["\n".join(sweep), "\n".join(run), "\n".join(one), *self.density_entry(arguments, start)]
-
-    def density_entry(self, arguments: str, start: str) -> list[str]:
-        if not self.densities and not self.tables:
-            return []
-        lines = ["/* Log densities of the elements of a sliced unknown at given values, or log weights; for laws. */"]
-        lines += [
-            f"int densities(int64_t block, {arguments}, const double *values, double *found)",
-            "{",
-            f"    {start}",
-        ]
-        lines += ["    int bad = -1;", "    (void)report, (void)values;"]
-        for number in self.densities:
-            lines += [f"    if (block == {number})", f"        bad = move_{number}(&chain, values, found);"]
-        for number in self.tables:
-            lines += [f"    if (block == {number})", f"        bad = draw_{number}(&chain, found);"]
-        lines += ["    free(chain.work);", "    return bad;", "}"]
-        return ["\n".join(lines)]
-
-    def length(self, extent: tuple[tuple[str, ...], ...]) -> str:
-        ((plate,),) = extent
-        value = self.arrays.constants.get(plate)
-        return str(value) if value is not None else f"size[{self.arrays.size_number(plate)}]"
+                    GaussianWriter(function, conditional).draw()
 
 
 def _left_axes(step: Triangularise) -> dict[str, tuple[Index, ...]]:

@@ -1,6 +1,6 @@
 """Print a hidden chain as C: filter forwards with normalised probabilities, then sample backwards.
 
-    filtered[t, j] = p(z_t = j | data up to t)        z_T from filtered[T], then z_t from filtered[t, i] move[i, z_{t+1}]
+    filtered[t, j] = p(z_t = j | data up to t)      z_T from filtered[T], then z_t from filtered[t, i] move[i, z_t+1]
 
 Weights of moves that are the same at every step are exponentiated once. A step whose probabilities fall below what a
 double holds is made again in logarithms.
@@ -59,7 +59,9 @@ class ChainWriter:
         self.axes = {"filtered": (self.step, self.now), "log_total": (), "moves": (self.before, self.now)}
 
     def gathered(self, factors: tuple[Factor, ...]) -> _Weights:
-        first, later, move = [], [], []
+        first: list[Expression] = []
+        later: list[Expression] = []
+        move: list[Expression] = []
         for factor in factors:
             own = self.own_step(factor)
             others = [axis for axis in factor.axes if axis != own]

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 
 from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
+    Add,
     Call,
     Constant,
     Expression,
     Index,
     Indicator,
     Inverse,
+    Lag,
     Literal,
     LogDeterminant,
     LogSumExp,
@@ -28,14 +30,23 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Size,
     Sum,
+    Where,
     free_indices,
     names,
     walk,
 )
-from platewright.backends.c_expression import CCode, CPrinter, Unprintable
+from platewright.backends.c_expression import CCode, CPrinter
+
+SOFTENING = "softening"
+"""`log(1 + exp(-|x|))`: not a function of the algebra, it stands for the part that `log_logistic` of x and -x share."""
 
 MORE_FUNCTIONS: Mapping[str, str] = {
+    SOFTENING: SOFTENING,
+    "logistic": "logistic_of",
+    "digamma": "digamma",
+    "trigamma": "trigamma",
     "log_normal_cdf": "log_normal_cdf",
     "multivariate_lgamma": "multivariate_lgamma",
 }
@@ -189,7 +200,7 @@ class GibbsPrinter(CPrinter):
             return CCode(f"({test} ? {self.code(multiply(*rest)).text} : 0.0)")
         endless = [factor for factor in rest if _may_be_endless(factor)]
         finite = [factor for factor in rest if factor not in endless]
-        if not endless or all(isinstance(factor, Constant) for factor in finite) and len(endless) < 2:
+        if not endless or (len(endless) == 1 and all(isinstance(factor, Constant) for factor in finite)):
             return super().multiply(factors)
         text = self.code(endless[0]).text
         for factor in endless[1:]:
@@ -203,10 +214,18 @@ class GibbsPrinter(CPrinter):
         return CCode(text, 2)
 
     def call(self, function: str, arguments: tuple[Expression, ...]) -> CCode:
+        if function == "log_logistic":
+            return self.log_logistic(arguments[0])
         if function not in MORE_FUNCTIONS:
             return super().call(function, arguments)
         listed = ", ".join(self.code(argument).text for argument in arguments)
         return CCode(f"{MORE_FUNCTIONS[function]}({listed})")
+
+    def log_logistic(self, argument: Expression) -> CCode:
+        """`min(x, 0) - log(1 + exp(-|x|))`: the second part is the same for x and -x, and computed once."""
+        size = min(argument, multiply(-1.0, argument), key=str)
+        shared = self.kept(Call(SOFTENING, (size,)))
+        return CCode(f"smaller({self.code(argument).text}, 0.0) - {shared}", 1)
 
     def log_sum(self, index: Index, body: Expression) -> CCode:
         """The log of a sum of exponentials, about the largest term so far."""
@@ -272,10 +291,30 @@ class GibbsPrinter(CPrinter):
         return text
 
     def position(self, index: Expression, size: str) -> str:
-        """Codes that the sampler itself drew are inside their plate."""
+        """Codes that the sampler itself drew are inside their plate; doubles that are whole numbers are made codes."""
         if isinstance(index, Reference) and index.name in self.trusted:
             return self.code(index).text
+        code = self.code(index)
+        if not code.integer and self.is_whole(index):
+            return f"within((int64_t)({code.text}), {size}, &bad)"
         return super().position(index, size)
+
+    def is_whole(self, expression: Expression) -> bool:
+        """Whether a value is a whole number whatever the data are."""
+        match expression:
+            case Constant(value):
+                return float(value).is_integer()
+            case Literal(values):
+                return all(float(value).is_integer() for value in values)
+            case Index() | Lag() | Size() | Indicator():
+                return True
+            case Reference(name, _):
+                return name in self.integers
+            case Call("maximum" | "minimum", parts) | Add(parts) | Multiply(parts):
+                return all(self.is_whole(part) for part in parts)
+            case Where(_, then, otherwise):
+                return self.is_whole(then) and self.is_whole(otherwise)
+        return False
 
 
 def _is_costly(expression: Expression) -> bool:
@@ -295,15 +334,11 @@ def _may_be_endless(factor: Expression) -> bool:
             return False
         case Literal(values):
             return any(value in (float("inf"), float("-inf")) for value in values)
+        case Power(Add(), Constant(value)) if value < 0:
+            return True  # a difference may vanish
     return any(isinstance(part, Call) and part.function in ENDLESS for part in walk(factor))
 
 
 def is_product(expression: Expression) -> tuple[Expression, ...]:
     """The factors of an expression."""
     return expression.factors if isinstance(expression, Multiply) else (expression,)
-
-
-def check_matrix_size(plate: str, size: int, most: int = 256) -> None:
-    """Matrices lie on the stack of a thread."""
-    if size > most:
-        raise Unprintable(f"a matrix over `{plate}` has {size} rows, and C has room for {most}")

@@ -105,7 +105,9 @@ class Arrays:
 class Function:
     """Writes one function; `local` are the arrays of its block."""
 
-    def __init__(self, arrays: Arrays, block: int, local: dict[str, Slot], axes: Mapping[str, tuple[Index, ...]]):
+    def __init__(
+        self, arrays: Arrays, block: int, local: dict[str, Slot], axes: Mapping[str, tuple[Index, ...]]
+    ) -> None:
         self.arrays = arrays
         self.block = block
         self.local = local

@@ -252,7 +252,16 @@ typedef double density_function(const struct chain *chain, const int64_t *at, co
 static double slice_draw(density_function *density, const struct chain *chain, uint64_t *random, const int64_t *at,
                          const double *kept, double value, double width)
 {
-    const double level = density(chain, at, kept, value) - exponential(random);
+    double start = density(chain, at, kept, value);
+    for (int tries = 0; tries < 2 * MOST_STEPS && !(start > -INFINITY); tries++) {
+        /* an impossible start is left for a possible place, looked for further and further away */
+        const double trial = value + ldexp(width, tries / 4) * (2.0 * uniform(random) - 1.0);
+        start = density(chain, at, kept, trial);
+        value = start > -INFINITY ? trial : value;
+    }
+    if (!(start > -INFINITY))
+        return value;
+    const double level = start - exponential(random);
     double low = value - width * uniform(random), high = low + width;
     for (int steps = 0; steps < MOST_STEPS && density(chain, at, kept, low) > level; steps++)
         low -= width;
@@ -261,7 +270,7 @@ static double slice_draw(density_function *density, const struct chain *chain, u
     for (int tries = 0; tries < 10 * MOST_STEPS; tries++) {
         const double trial = low + (high - low) * uniform(random);
         const double height = density(chain, at, kept, trial);
-        if (height >= level && height > -INFINITY) /* a start of density zero must not leave the domain */
+        if (height >= level)
             return trial;
         if (trial < value)
             low = trial;

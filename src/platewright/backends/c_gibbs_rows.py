@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from platewright.algebra.expression import ONE, Constant, Expression, Index, Reference
+from platewright.algebra.expression import ONE, Constant, Expression
 from platewright.backends.c_expression import Unprintable
 from platewright.backends.c_gibbs_function import Extent, Function, along
 from platewright.backends.c_support import c_comment
-from platewright.elimination.state import GaussianConditional
 from platewright.program.program import statement_text
 from platewright.program.statements import Column, Entry, Feature, Source, Triangularise
 
@@ -30,7 +29,7 @@ def width_extent(features: tuple[Feature, ...]) -> Extent:
 
 
 class RowsWriter:
-    """Prints one triangularisation, and the draw from it."""
+    """Prints one triangularisation."""
 
     def __init__(self, function: Function, step: Triangularise, outside: Mapping[str, Expression]) -> None:
         self.function = function
@@ -260,79 +259,6 @@ class RowsWriter:
                         printer.line("for (int64_t j = 0; j < wide; j++)")
                         source = f"design[({first} + r) * width + start + j]"
                         printer.line(f"    {array}[(batch * {rows} + r) * wide + j] = {source};")
-
-    # -- the draw ------------------------------------------------------------------------------------------------------
-
-    def draw(self, conditional: GaussianConditional) -> None:
-        """Noise over the root of the scale, what the outer unknowns explain, and back substitution."""
-        self.printer.forget()
-        printer, step = self.printer, self.step
-        printer.line(f"/* {c_comment(', '.join(conditional.variables))}: jointly Gaussian given the rest */")
-        root, right = (printer.column(f"{step.name}.{part}") for part in ("root", "right"))
-        with printer.nested(""):
-            printer.line(f"const int64_t eliminated = {self.long(self.own)}, outputs = {self.long(self.outputs)};")
-            printer.line("double *const drawn = space(chain, eliminated * outputs);")
-            printer.line("if (!drawn)")
-            printer.line("    return 2;")
-            with ExitStack() as loops:
-                for index in step.batch:
-                    loops.enter_context(printer.loop(index))
-                sizes = [printer.size(index.plate) for index in step.batch]
-                printer.line(f"const int64_t batch = {printer.offset(step.batch, sizes) if step.batch else 0};")
-                printer.line(f"const double spread = 1.0 / sqrt({printer.code(conditional.scale).text});")
-                printer.line("for (int64_t i = 0; i < eliminated * outputs; i++)")
-                printer.line("    drawn[i] = spread * normal(random);")
-                self.colour(conditional)
-                printer.line("for (int64_t i = 0; i < eliminated * outputs; i++)")
-                printer.line(f"    drawn[i] += {right}[batch * eliminated * outputs + i];")
-                self.subtract_outer()
-                printer.line(f"solved(eliminated, {root} + batch * eliminated * eliminated, outputs, drawn);")
-                self.store()
-
-    def colour(self, conditional: GaussianConditional) -> None:
-        """Outputs that share a precision matrix."""
-        if conditional.matrix is None or self.step.output is None:
-            return
-        printer, output = self.printer, self.step.output
-        other = Index(output.name + "'", output.plate)
-        name = printer.filled(conditional.matrix, output, other)
-        printer.line(f"if (!coloured(eliminated, outputs, {name}, drawn))")
-        printer.line("    return 4;")
-
-    def subtract_outer(self) -> None:
-        printer, step = self.printer, self.step
-        for number, column in enumerate(step.outer):
-            cross = printer.column(f"{step.name}.cross_{number}")
-            with printer.nested(""), ExitStack() as loops:
-                wide = self.long(columns_extent((column,)))
-                flat = ""
-                for index in column.dense:
-                    variable = loops.enter_context(printer.loop(index))
-                    flat = f"({flat}) * {printer.size(index.plate)} + {variable}" if flat else variable
-                value = printer.code(Reference(column.variable, column.at)).text
-                printer.line(f"const double value = {value};")
-                printer.line("for (int64_t r = 0; r < eliminated; r++)")
-                at = f"(batch * eliminated + r) * ({wide}) + {flat or '0'}"
-                printer.line(f"    drawn[r] -= {cross}[{at}] * value;")
-
-    def store(self) -> None:
-        """Each unknown at its place."""
-        printer, step = self.printer, self.step
-        for number, column in enumerate(step.columns[: step.eliminated]):
-            start = self.long(columns_extent(step.columns[:number]))
-            with printer.nested(""), ExitStack() as loops:
-                flat = ""
-                for index in column.dense:
-                    variable = loops.enter_context(printer.loop(index))
-                    flat = f"({flat}) * {printer.size(index.plate)} + {variable}" if flat else variable
-                slot = f"({start} + {flat})" if flat else f"({start})"
-                output = ""
-                if step.output is not None:
-                    output = " + " + loops.enter_context(printer.loop(step.output))
-                target = printer.code(Reference(column.variable, column.at)).text
-                printer.line(f"{target} = drawn[{slot} * outputs{output}];")
-                printer.line(f"if (!isfinite({target}))")
-                printer.line("    return 4;")
 
 
 def _live(features: tuple[Feature, ...]) -> tuple[Feature, ...]:

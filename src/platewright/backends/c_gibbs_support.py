@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from platewright.backends.c_gibbs_paths import PATHS
 from platewright.backends.c_gibbs_random import RANDOM
 from platewright.backends.c_support import SUPPORT, support_text
 
@@ -31,6 +32,22 @@ static inline double product(double a, double b)
     return a == 0.0 || b == 0.0 ? 0.0 : a * b;
 }
 """,
+    "softening": """
+/* log(1 + exp(-|x|)), to the last digits where it is small: what rounding takes from 1 + e is put back. */
+static inline double softening(double x)
+{
+    const double e = exp(-fabs(x)), whole = 1.0 + e;
+    return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
+}
+""",
+    "logistic_of": """
+/* 1 / (1 + exp(-x)) by exp(-|x|), which never overflows. */
+static inline double logistic_of(double x)
+{
+    const double e = exp(-fabs(x));
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+""",
     "log_normal_cdf": """
 static double log_normal_cdf(double x)
 {
@@ -39,6 +56,38 @@ static double log_normal_cdf(double x)
     const double square = 1.0 / (x * x);
     const double series = 1.0 - square * (1.0 - square * (3.0 - square * (15.0 - square * 105.0)));
     return -0.5 * x * x - log(-x) - 0.91893853320467274178 + log(series);
+}
+""",
+    "digamma": """
+/* The derivative of lgamma: shifted up to ten, then its asymptotic series; below zero by reflection. */
+static double digamma(double x)
+{
+    if (x <= 0.0)
+        return x == floor(x) ? NAN : digamma(1.0 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * x);
+    double shifted = 0.0;
+    for (; x < 10.0; x += 1.0)
+        shifted -= 1.0 / x;
+    const double q = 1.0 / (x * x);
+    const double series = q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132
+                          - q * (691.0 / 32760 - q / 12))))));
+    return shifted + log(x) - 0.5 / x - series;
+}
+""",
+    "trigamma": """
+/* The second derivative of lgamma. */
+static double trigamma(double x)
+{
+    if (x <= 0.0) {
+        const double sine = sin(3.14159265358979323846 * x);
+        return x == floor(x) ? NAN : 9.8696044010893586188 / (sine * sine) - trigamma(1.0 - x);
+    }
+    double shifted = 0.0;
+    for (; x < 10.0; x += 1.0)
+        shifted += 1.0 / (x * x);
+    const double q = 1.0 / (x * x);
+    const double series = q * (1.0 / 6 - q * (1.0 / 30 - q * (1.0 / 42 - q * (1.0 / 30 - q * (5.0 / 66
+                          - q * (691.0 / 2730 - q * 7.0 / 6))))));
+    return shifted + 1.0 / x + 0.5 * q + series / x;
 }
 """,
     "multivariate_lgamma": """
@@ -264,7 +313,7 @@ static void sorted_by(const int64_t *code, int64_t rows, int64_t codes, int64_t 
 
 def shared_text(body: str) -> list[str]:
     """The shared functions that the body uses, directly or through one another, those used by others first."""
-    table = {**ALGEBRA, **RANDOM}
+    table = {**ALGEBRA, **RANDOM, **PATHS}
     wanted: set[str] = set()
     waiting = [re.sub(r"/\*.*?\*/", "", body, flags=re.S)]
     while waiting:
@@ -277,5 +326,5 @@ def shared_text(body: str) -> list[str]:
     return [*support_text("\n".join([*own, body])), *own]
 
 
-TAKEN = frozenset({*SUPPORT, *ALGEBRA, *RANDOM})
+TAKEN = frozenset({*SUPPORT, *ALGEBRA, *RANDOM, *PATHS})
 """Words that emitted variables must not have."""

@@ -22,6 +22,8 @@ from platewright.errors import BackendError, ImproperPosterior, PlatewrightError
 from platewright.family import Array
 from platewright.program.statements import Pool
 from platewright.run.execute import arguments, loaded
+from platewright.run.hamiltonian import MOST_DOUBLINGS
+from platewright.run.hamiltonian_block import FIRST_STEP
 from platewright.run.sanity import check_finite
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 
@@ -76,6 +78,8 @@ def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[s
 def _plain(values: Any, slot: Slot, sizes: Mapping[str, int]) -> Array:
     """An array as C reads it: contiguous, int64 or double, of the right shape."""
     array = np.asarray(values)
+    if array.size == 1 and not slot.extents:
+        array = array.reshape(())  # a single number may come as a column of one row
     if array.shape != slot.shape(sizes):
         raise Unprintable(f"{slot.name} has shape {array.shape} instead of {slot.shape(sizes)}")
     return np.array(array, np.int64 if slot.integer else np.float64, order="C")
@@ -133,20 +137,34 @@ class NativeChain:
         extents = [owner.sizes[plate] for plate in owner.source.sizes]
         self.pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
         self.extents = (ctypes.c_int64 * max(len(extents), 1))(*extents)
+        for number in owner.source.doors.scales:
+            self.arrays[f"{number}:tuning"][0] = 1.0
+        for number in owner.source.doors.paths:
+            size = sum(self.arrays[name].size for name in owner.plan.blocks[number].variables)
+            self.replace(f"{number}:curvature", np.ones(size))
+            self.arrays[f"{number}:tuning"][:3] = FIRST_STEP, 0.0, MOST_DOUBLINGS
         for name, key in owner.source.sliced.items():
             self.arrays[key][...] = np.maximum(np.abs(self.arrays[name]), 1.0)
+
+    def replace(self, key: str, array: Array) -> None:
+        """Another array for a slot whose length only tuning decides."""
+        self.arrays[key] = array
+        self.pointers[[slot.key for slot in self.owner.source.slots].index(key)] = array.ctypes.data
 
     @property
     def values(self) -> dict[str, Array]:
         """The unknowns where they are now."""
         return {name: np.array(self.arrays[name]) for name in self.owner.source.unknown}
 
-    def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None) -> None:
-        """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw."""
+    def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None, only: int = -1) -> None:
+        """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw.
+
+        `only` is the number of a block when no other is to be drawn (for laws).
+        """
         out = into or {}
         places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
         pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
-        arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), *self._state())
+        arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), ctypes.c_int64(only), *self._state())
         self._check(self.owner.shared.sweeps(*arguments, pointers))
 
     def statistics(self, block: int) -> dict[str, Array]:
@@ -163,10 +181,21 @@ class NativeChain:
         at = np.array(values, float, order="C")
         return self._densities(block, at, np.empty_like(at))
 
+    def density_along(self, block: int, at: float) -> float:
+        """The log density of a block along its scale, given the noise in its array (for laws); the chain moves."""
+        return float(self._densities(block, np.array([at]), np.empty(1))[0])
+
     def log_weights(self, block: int, levels: int) -> Array:
         """Log weights of the levels of each element of a block that is one table (for laws)."""
         (name,) = self.owner.plan.blocks[block].variables
         return self._densities(block, np.zeros(1), np.empty((*self.arrays[name].shape, levels)))
+
+    def gradients(self, block: int, u: Array) -> Array:
+        """Log density of a block at coordinates, its slopes, and the precision that the rest gives; the chain moves."""
+        at, found = np.array(u, float, order="C"), np.zeros(1 + 2 * len(u))
+        places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data), ctypes.c_int64(len(at)))
+        self._check(self.owner.shared.gradients(ctypes.c_int64(block), *self._state(), *places))
+        return found
 
     def _densities(self, block: int, at: Array, found: Array) -> Array:
         places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data))

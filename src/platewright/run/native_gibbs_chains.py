@@ -15,6 +15,7 @@ import numpy as np
 
 from platewright.family import Array
 from platewright.run.native_gibbs import NativeChain, NativeGibbs
+from platewright.run.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
 from platewright.run.sanity import check_finite
 from platewright.run.starting import starting_values
 
@@ -38,6 +39,7 @@ class _Worker:
     """One chain in its thread."""
 
     chain: NativeChain
+    movers: Mapping[int, NativeHamiltonian]
     counts: Counts
     check: Callable[[Mapping[str, Array]], None]
     stop: threading.Event
@@ -61,16 +63,39 @@ class _Worker:
         warm_up, sliced = self.counts.warm_up, tuple(self.chain.owner.source.sliced)
         recent: dict[str, list[Array]] = {name: [] for name in sliced}
         ends = sorted({n for n in (warm_up // 4, warm_up // 2, warm_up - 1) if n > 4})
+        for mover in self.movers.values():
+            mover.begin_warm_up(warm_up)
         start = 0
         for end in (*ends, warm_up - 1):
             if end < start:
                 continue
-            for name, values in self.run(end + 1 - start, 1, sliced).items():
+            found = self.learn(end + 1 - start, sliced) if self.movers else self.run(end + 1 - start, 1, sliced)
+            for name, values in found.items():
                 recent[name].append(values)
             start = end + 1
-            if end in ends and sliced:
+            if end in ends:
                 whole = {name: np.concatenate(parts) for name, parts in recent.items()}
                 self.chain.tune({name: values[len(values) // 2 :] for name, values in whole.items()})
+                tune_scales(self.chain)
+        for mover in self.movers.values():
+            mover.end_warm_up()
+
+    def learn(self, count: int, keep: tuple[str, ...]) -> dict[str, Array]:
+        """Sweeps block by block, so that paths are learned from as they come."""
+        kept: dict[str, list[Array]] = {name: [] for name in keep}
+        blocks = range(len(self.chain.owner.plan.blocks))
+        for _ in range(count):
+            if self.stop.is_set():
+                break
+            for number in blocks:
+                if number in self.movers:
+                    self.movers[number].path()
+                else:
+                    self.chain.run(1, 1, only=number)
+            for name, values in kept.items():
+                values.append(np.array(self.chain.arrays[name]))
+            self.done += 1
+        return {name: np.array(values) for name, values in kept.items()}
 
     def run(self, count: int, thin: int, keep: tuple[str, ...]) -> dict[str, Array]:
         """Draws in calls of about the same time."""
@@ -102,7 +127,8 @@ def run_chains(
     workers = []
     for generator in np.random.default_rng(seed).spawn(counts.chains):
         start = starting_values(plan.graph, native.source.unknown, native.sizes, generator, counts.initial)
-        workers.append(_Worker(native.chain(start, generator), counts, check, stop))
+        chain = native.chain(start, generator)
+        workers.append(_Worker(chain, movers_of(chain, generator), counts, check, stop))
     waiting = iter(workers)
     lock = threading.Lock()
 

@@ -169,6 +169,7 @@ def run_gibbs(
     """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them."""
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
+    columns = {name: _single(plan, name, values) for name, values in columns.items()}
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
     if chosen.native is not None:
@@ -187,3 +188,9 @@ def run_gibbs(
         found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
     order = [name for name in plan.graph.nodes if name in found[0]]
     return {name: np.stack([chain[name] for chain in found]) for name in order}, chosen
+
+
+def _single(plan: GibbsPlan, name: str, values: Array) -> Array:
+    """A single number may come as a column of one row."""
+    node = plan.graph.nodes.get(name)
+    return np.reshape(values, ()) if node is not None and not node.axes and np.size(values) == 1 else values

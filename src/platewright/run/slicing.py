@@ -57,7 +57,7 @@ def _codes(node: Variable, factor: Factor, environment: Environment) -> tuple[Ar
 
 def slice_step(density: Callable[[Array], Array], value: Array, width: Array, generator: np.random.Generator) -> Array:
     """One update of every element."""
-    value = np.asarray(value, dtype=float)
+    value = possible_start(density, np.asarray(value, dtype=float), width, generator)
     level = density(value) - generator.exponential(size=value.shape)
     low = np.array(value - width * generator.random(value.shape))
     high = np.array(low + width)
@@ -81,3 +81,19 @@ def slice_step(density: Callable[[Array], Array], value: Array, width: Array, ge
         low = np.where(waiting & (trial < value), trial, low)
         high = np.where(waiting & (trial >= value), trial, high)
     return result
+
+
+def possible_start(
+    density: Callable[[Array], Array], value: Array, width: Array, generator: np.random.Generator
+) -> Array:
+    """Elements of density zero are left for a possible place, looked for further and further away."""
+    lost = ~(density(value) > -np.inf)
+    for tries in range(2 * MOST_STEPS):
+        if not lost.any():
+            break
+        reach = width * 2.0 ** (tries // 4)
+        trial = np.where(lost, value + reach * (2.0 * generator.random(value.shape) - 1.0), value)
+        found = lost & (density(trial) > -np.inf)
+        value = np.where(found, trial, value)
+        lost &= ~found
+    return value

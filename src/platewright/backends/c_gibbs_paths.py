@@ -1,0 +1,190 @@
+"""Hamiltonian paths in C: double a path until it turns back, and choose one of its points by weight.
+
+The same kernel as `run/hamiltonian.py` (Hoffman and Gelman 2014, Betancourt 2017); the metric is given by the precision
+of the coordinates, a diagonal or the lower root of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PATHS: Mapping[str, str] = {
+    "follow": """
+#define MOST_DOUBLINGS 10
+#define DIVERGED 1000.0 /* a rise in energy beyond which a path is lost */
+typedef double gradient_function(struct chain *chain, const double *u, double *slope);
+
+/* A point of a path, and a piece of a path: its ends, the point chosen, and sums over its points. */
+struct point {
+    double *u, *r, *slope, log_density;
+};
+struct path {
+    struct point first, last;
+    double *chosen, *momentum, log_weight, acceptance;
+    int64_t steps;
+    int goes_on, diverged;
+};
+struct follower {
+    gradient_function *gradient;
+    struct chain *chain;
+    int64_t count;
+    const double *root; /* of the precision: a number for each coordinate, or a lower triangle */
+    int dense;
+    double step, energy, *scratch;
+    struct path paths[MOST_DOUBLINGS + 2];
+};
+
+/* out = R' slope, for R R' = the inverse of the precision. */
+static void pulled(const struct follower *f, const double *slope, double *out)
+{
+    const int64_t n = f->count;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = slope[i];
+        for (int64_t k = 0; f->dense && k < i; k++)
+            sum -= f->root[i * n + k] * out[k];
+        out[i] = sum / f->root[f->dense ? i * n + i : i];
+    }
+}
+
+/* out = R r. */
+static void pushed(const struct follower *f, const double *r, double *out)
+{
+    const int64_t n = f->count;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        double sum = r[i];
+        for (int64_t k = i + 1; f->dense && k < n; k++)
+            sum -= f->root[k * n + i] * out[k];
+        out[i] = sum / f->root[f->dense ? i * n + i : i];
+    }
+}
+
+static double dot(const double *a, const double *b, int64_t count)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void copy_point(struct point *to, const struct point *from, int64_t count)
+{
+    memcpy(to->u, from->u, sizeof(double) * count);
+    memcpy(to->r, from->r, sizeof(double) * count);
+    memcpy(to->slope, from->slope, sizeof(double) * count);
+    to->log_density = from->log_density;
+}
+
+/* One step along a path: reversible, and it keeps volumes. */
+static void leapfrog(const struct follower *f, const struct point *from, double step, struct point *to)
+{
+    double *const pull = f->scratch, *const half = pull + f->count;
+    pulled(f, from->slope, pull);
+    for (int64_t i = 0; i < f->count; i++)
+        half[i] = from->r[i] + 0.5 * step * pull[i];
+    pushed(f, half, pull);
+    for (int64_t i = 0; i < f->count; i++)
+        to->u[i] = from->u[i] + step * pull[i];
+    to->log_density = f->gradient(f->chain, to->u, to->slope);
+    pulled(f, to->slope, pull);
+    for (int64_t i = 0; i < f->count; i++)
+        to->r[i] = half[i] + 0.5 * step * pull[i];
+}
+
+/* Whether the ends of a piece with momenta `sum` (and perhaps one more) approach each other. */
+static int turns(const struct follower *f, const double *sum, const double *more, const double *one, const double *two)
+{
+    double left = dot(sum, one, f->count), right = dot(sum, two, f->count);
+    if (more) {
+        left += dot(more, one, f->count);
+        right += dot(more, two, f->count);
+    }
+    return !(left > 0.0) || !(right > 0.0);
+}
+
+static double log_add(double a, double b)
+{
+    const double top = a > b ? a : b;
+    return top > -INFINITY ? top + log(exp(a - top) + exp(b - top)) : top;
+}
+
+/* Put a neighbouring piece to a path; `biased` prefers the newer half, as the whole path does. */
+static void join(struct follower *f, struct path *path, const struct path *newer, int backwards, int biased)
+{
+    const struct path *before = backwards ? newer : path, *after = backwards ? path : newer;
+    const double whole = log_add(path->log_weight, newer->log_weight);
+    const double chance = newer->log_weight - (biased ? path->log_weight : whole);
+    if (newer->goes_on && log(above_zero(f->chain->random)) < chance)
+        memcpy(path->chosen, newer->chosen, sizeof(double) * f->count);
+    int turning = turns(f, before->momentum, after->first.r, before->first.r, after->first.r);
+    turning |= turns(f, after->momentum, before->last.r, before->last.r, after->last.r);
+    turning |= turns(f, path->momentum, newer->momentum, before->first.r, after->last.r);
+    for (int64_t i = 0; i < f->count; i++)
+        path->momentum[i] += newer->momentum[i];
+    copy_point(backwards ? &path->first : &path->last, backwards ? &newer->first : &newer->last, f->count);
+    path->log_weight = newer->goes_on ? whole : path->log_weight;
+    path->acceptance += newer->acceptance;
+    path->steps += newer->steps;
+    path->diverged = newer->diverged;
+    path->goes_on = newer->goes_on && !turning;
+}
+
+/* 2^depth further points from an end of the path. */
+static void piece(struct follower *f, const struct point *start, int backwards, int depth, struct path *out)
+{
+    if (depth == 0) {
+        leapfrog(f, start, backwards ? -f->step : f->step, &out->first);
+        copy_point(&out->last, &out->first, f->count);
+        memcpy(out->chosen, out->first.u, sizeof(double) * f->count);
+        memcpy(out->momentum, out->first.r, sizeof(double) * f->count);
+        const double energy = 0.5 * dot(out->first.r, out->first.r, f->count) - out->first.log_density;
+        const double weight = f->energy - energy;
+        out->log_weight = isfinite(weight) ? weight : -INFINITY;
+        out->acceptance = out->log_weight < 0.0 ? exp(out->log_weight) : 1.0;
+        out->steps = 1;
+        out->diverged = out->log_weight < -DIVERGED;
+        out->goes_on = !out->diverged;
+        return;
+    }
+    piece(f, start, backwards, depth - 1, out);
+    if (!out->goes_on)
+        return;
+    struct path *const newer = &f->paths[depth];
+    piece(f, backwards ? &out->first : &out->last, backwards, depth - 1, newer);
+    join(f, out, newer, backwards, 0);
+}
+
+/* One move from `u`, which becomes a point of the path; tuning: step, whether the root is dense, most doublings; and
+ * back: acceptance, whether the path was lost, steps. `room` holds 98 count doubles. */
+static void follow(gradient_function *gradient, struct chain *chain, int64_t count, double *u, const double *root,
+                   double *tuning, double *room)
+{
+    struct follower f = {gradient, chain, count, root, tuning[1] != 0.0, tuning[0], 0.0, room, {{{0}}}};
+    room += 2 * count;
+    for (int k = 0; k < MOST_DOUBLINGS + 2; k++) {
+        struct path *const p = &f.paths[k];
+        double **const parts[] = {&p->first.u, &p->first.r,     &p->first.slope, &p->last.u,
+                                  &p->last.r,  &p->last.slope, &p->chosen,      &p->momentum};
+        for (int part = 0; part < 8; part++, room += count)
+            *parts[part] = room;
+    }
+    struct path *const path = &f.paths[0], *const newer = &f.paths[MOST_DOUBLINGS + 1];
+    memcpy(path->first.u, u, sizeof(double) * count);
+    path->first.log_density = gradient(chain, u, path->first.slope);
+    for (int64_t i = 0; i < count; i++)
+        path->first.r[i] = path->momentum[i] = normal(chain->random);
+    copy_point(&path->last, &path->first, count);
+    memcpy(path->chosen, u, sizeof(double) * count);
+    f.energy = 0.5 * dot(path->first.r, path->first.r, count) - path->first.log_density;
+    path->goes_on = 1;
+    for (int depth = 0; depth < (int)tuning[2] && path->goes_on; depth++) {
+        const int backwards = uniform(chain->random) < 0.5;
+        piece(&f, backwards ? &path->first : &path->last, backwards, depth, newer);
+        join(&f, path, newer, backwards, 1);
+    }
+    memcpy(u, path->chosen, sizeof(double) * count);
+    tuning[3] = path->acceptance / (double)(path->steps > 0 ? path->steps : 1);
+    tuning[4] = path->diverged;
+    tuning[5] = (double)path->steps;
+}
+""",
+}
