@@ -220,15 +220,16 @@ def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
 def easy_root(scatter):
     """The root by LAPACK where no column is close to following from others; None where one is."""
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    if scatter.size == 0 or not (diagonal > 0).all():
+    still = diagonal == 0  # columns without spread
+    if scatter.size == 0 or (diagonal < 0).any() or (still & scatter.any(axis=-1)).any():
         return None
     try:
-        lower = np.linalg.cholesky(scatter)
+        lower = np.linalg.cholesky(scatter + still[..., None] * np.identity(scatter.shape[-1]))
     except np.linalg.LinAlgError:
         return None
     if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return np.swapaxes(lower, -1, -2)
+    return np.where(still[..., None, :], 0.0, np.swapaxes(lower, -1, -2))
 
 
 def root_of_scatter(scatter, rest=None):
@@ -432,5 +433,7 @@ def read(path):
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        results = learn(*read(sys.argv[1]))
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

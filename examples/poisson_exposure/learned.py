@@ -96,6 +96,13 @@ def coded(values, count, labels=None):
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
 
 
+def whole(text):
+    """A whole number or a truth value."""
+    if text[:1].isalpha():
+        return {"true": 1, "false": 0}[text.lower()]
+    return int(text) if text.isdigit() else int(float(text))
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
@@ -104,11 +111,13 @@ def read(path):
     data["where"], count = coded([r["where"] for r in table], 3)
     size.setdefault("region", count)
     data["length"] = np.array([float(r["length"]) for r in table])
-    data["accidents"] = np.array([float(r["accidents"]) for r in table])
+    data["accidents"] = np.array([whole(r["accidents"]) for r in table])
     size["region"] = 3
     return data, size
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        results = learn(*read(sys.argv[1]))
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
