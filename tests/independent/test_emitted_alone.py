@@ -1,4 +1,4 @@
-"""The emitted file, run on a CSV file of its own, gives the evidence that learning gives: for every model of one table."""
+"""The emitted file, run on a CSV file of its own, gives the evidence that learning gives: every model of one table."""
 
 from __future__ import annotations
 
