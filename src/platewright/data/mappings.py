@@ -33,7 +33,7 @@ def _check_one_index(signature: Signature, data: Mapping[Any, object]) -> None:
     """Series that bring an index of their own must agree on it: rows are never matched by position against it."""
     seen: dict[tuple[str, ...], tuple[str, Any]] = {}
     for name, value in data.items():
-        if not type(value).__module__.startswith("pandas.") or not hasattr(value, "index"):
+        if type(value).__module__.split(".")[0] != "pandas" or not hasattr(value, "index"):
             continue
         plates = signature.columns[name].plates if name in signature.columns else ()
         first, index = seen.setdefault(plates, (str(name), value.index))
