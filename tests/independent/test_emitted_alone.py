@@ -16,6 +16,7 @@ import platewright as pw
 from independent.test_against_hand import PROBLEMS
 from independent.test_against_hand import SOLVED as BY_HAND
 from independent.test_second_reading import MODELS, SOLVED, read
+from platewright.run.execute import arguments
 
 
 def every() -> dict[str, tuple[pw.Model, dict[str, Any]]]:
@@ -55,6 +56,9 @@ def test_an_emitted_file_reads_its_own_table(name: str, tmp_path: Path) -> None:
     with np.errstate(divide="ignore"):
         found = space["learn"](*space["read"](table))
     np.testing.assert_allclose(float(found["log_evidence"]), fit.log_evidence, rtol=1e-10, atol=1e-10)
+    for key, value in space["means"](found, *space["read"](table)).items() if "means" in space else ():
+        expected = fit[key.removesuffix(".mean")].mean
+        np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-10, err_msg=key)
     from_file = model.learn(table, by="exact")
     np.testing.assert_allclose(from_file.log_evidence, fit.log_evidence, rtol=1e-10, atol=1e-10)
 
@@ -75,3 +79,20 @@ def test_data_of_several_tables_are_refused_in_words(tmp_path: Path) -> None:
         [sys.executable, "-I", str(tmp_path / "alone.py")], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 1 and "do not fit one table" in done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in BY_HAND if name.startswith(("plates", "gaussians"))])
+def test_the_emitted_means_are_those_of_the_posterior(name: str) -> None:
+    """Also where the data do not fit one table: matrices, crossed and nested plates, several outputs."""
+    problem = PROBLEMS[name]()
+    fit = problem.model.learn(dict(problem.data), by="exact")
+    space: dict[str, Any] = {}
+    exec(fit.source(), space)
+    if "means" not in space:
+        return
+    data, size = arguments(fit.plan.program, fit.module, fit.columns, fit.sizes)
+    found = space["means"](fit.values, data, size)
+    assert found
+    for key, value in found.items():
+        expected = fit[key.removesuffix(".mean")].mean
+        np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9, err_msg=key)

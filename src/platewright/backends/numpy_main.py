@@ -7,7 +7,7 @@ from platewright.language.plate import beginning
 from platewright.program.program import Program
 
 
-def main_text(program: Program, names: Names) -> str:
+def main_text(program: Program, names: Names, with_means: bool) -> str:
     """Code that reads the columns of the program from a CSV file, or says that they do not fit one table."""
     rows = {axes[0].plate for axes in program.columns.values() if axes}
     deep = [name for name, axes in program.columns.items() if len(axes) > 2]
@@ -54,7 +54,9 @@ def main_text(program: Program, names: Names) -> str:
         "",
         'if __name__ == "__main__":',
         '    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it',
-        "        results = learn(*read(sys.argv[1]))",
+        "        data, size = read(sys.argv[1])",
+        "        results = learn(data, size)",
+        *(["        results.update(means(results, data, size))"] if with_means else []),
         "    for name, value in results.items():",
         '        print(f"{name} = {np.asarray(value).tolist()}")',
     ]
@@ -112,7 +114,7 @@ def coded(values, count, labels=None):
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
