@@ -2,8 +2,8 @@
 
     u = R^-1 (right - cross v + noise / sqrt(phi))
 
-Where the unknowns v that stay come from one block, their covariance is looked up in it; else the variance of each
-element is that of a linear form, followed through the blocks (`linear_forms.py`).
+Where the unknowns v that stay come from one block, their covariance is looked up in it; else it is followed through
+the blocks (`chained_covariance.py`). Where many stay, the variance of each element is that of a linear form.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from platewright.elimination.state import GaussianConditional
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
+from platewright.run.chained_covariance import chained_covariance
 from platewright.run.gaussian import Block
 from platewright.run.linear_forms import element_variances
 from platewright.run.marginal import Marginal
@@ -125,13 +126,13 @@ def _outer_moments(posterior: Posterior, block: Block) -> tuple[Array | None, Ar
 
 
 def _outer_covariance(posterior: Posterior, block: Block) -> Array | None:
-    """Unit covariance of the outer columns: all must come from one block without batch and outer columns."""
+    """Unit covariance of the outer columns: looked up where they come from one block that nothing stays beside."""
     statement = block.conditional.statement
     owners = {id(posterior.conditional(column.variable)) for column in statement.outer}
     owner = posterior.conditional(statement.outer[0].variable)
     assert isinstance(owner, GaussianConditional)
     if len(owners) > 1 or owner.statement.batch or owner.statement.outer or owner.statement.output is not None:
-        return None
+        return chained_covariance(posterior, block)
     home = posterior.block(owner)
     spans = home.spans()
     numbers = {}
