@@ -104,10 +104,17 @@ def coded(values, count, labels=None):
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
+def whole(text):
+    """A whole number or a truth value."""
+    if text[:1].isalpha():
+        return {"true": 1, "false": 0}[text.lower()]
+    return int(text) if text.isdigit() else int(float(text))
 
 
 def read(path):
@@ -118,11 +125,14 @@ def read(path):
     data["shown"], count = coded([r["shown"] for r in table], 2, ['A', 'B'])
     size.setdefault("variant", count)
     data["visits"] = np.array([float(r["visits"]) for r in table])
-    data["conversions"] = np.array([float(r["conversions"]) for r in table])
+    data["conversions"] = np.array([whole(r["conversions"]) for r in table])
     size["variant"] = 2
     return data, size
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

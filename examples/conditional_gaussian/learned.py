@@ -511,12 +511,27 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_one = size["one"]
+    block2_right = found["block2.right"]
+    block2 = np.linalg.solve(found["block2.root"], block2_right)
+    slope_mean = np.reshape(block2, (size_one,))
+    block1_right = found["block1.right"]
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    mu1_mean = np.reshape(block1, (size_one,))
+    return {
+        "mu1.mean": mu1_mean,
+        "slope.mean": slope_mean,
+    }
+
+
 def coded(values, count, labels=None):
     """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
@@ -539,5 +554,9 @@ def read(path):
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+        results.update(means(results, data, size))
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

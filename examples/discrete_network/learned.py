@@ -119,7 +119,7 @@ def coded(values, count, labels=None):
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
@@ -143,5 +143,8 @@ def read(path):
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

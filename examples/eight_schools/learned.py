@@ -442,6 +442,25 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_school = size["school"]
+    block2_right = found["block2.right"]
+    block2 = np.linalg.solve(found["block2.root"], block2_right)
+    overall_mean = np.reshape(block2, ())
+    block1_right = found["block1.right"]
+    block1_right = (
+        block1_right
+        - (found["block1.cross_0"] * (np.broadcast_to(overall_mean, (size_school,)))[:, None])[..., None]
+    )
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    effect_mean = np.reshape(block1, (size_school,))
+    return {
+        "effect.mean": effect_mean,
+        "overall.mean": overall_mean,
+    }
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
@@ -453,5 +472,9 @@ def read(path):
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+        results.update(means(results, data, size))
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

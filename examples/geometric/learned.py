@@ -48,15 +48,25 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+def whole(text):
+    """A whole number or a truth value."""
+    if text[:1].isalpha():
+        return {"true": 1, "false": 0}[text.lower()]
+    return int(text) if text.isdigit() else int(float(text))
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     data, size = {}, {"trial": len(table)}
-    data["attempts"] = np.array([float(r["attempts"]) for r in table])
+    data["attempts"] = np.array([whole(r["attempts"]) for r in table])
     return data, size
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

@@ -554,12 +554,61 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_soil = size["soil"]
+    size_seed = size["seed"]
+    block3_right = found["block3.right"]
+    block3 = np.linalg.solve(found["block3.root"], block3_right)
+    level_mean = np.reshape(block3[..., :1, :], ())
+    by_seed_mean = np.reshape(block3[..., 1:, :], (size_seed,))
+    block2_right = found["block2.right"]
+    block2_right = (
+        block2_right
+        - (found["block2.cross_0"] * (np.broadcast_to(level_mean, (size_soil,)))[:, None])[..., None]
+    )
+    block2_right = (
+        block2_right
+        - (
+            np.sum(
+                found["block2.cross_1"] * (np.broadcast_to(by_seed_mean, (size_soil, size_seed)))[:, None, :],
+                axis=-1,
+            )
+        )[..., None]
+    )
+    block2 = np.linalg.solve(found["block2.root"], block2_right)
+    by_soil_mean = np.reshape(block2, (size_soil,))
+    block1_right = found["block1.right"]
+    block1_right = (
+        block1_right
+        - (found["block1.cross_0"] * (np.broadcast_to(level_mean, (size_soil, size_seed)))[:, :, None])[..., None]
+    )
+    block1_right = (
+        block1_right
+        - (
+            found["block1.cross_1"] * (np.broadcast_to(by_soil_mean[:, None], (size_soil, size_seed)))[:, :, None]
+        )[..., None]
+    )
+    block1_right = (
+        block1_right
+        - (found["block1.cross_2"] * (np.broadcast_to(by_seed_mean, (size_soil, size_seed)))[:, :, None])[..., None]
+    )
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    both_mean = np.reshape(block1, (size_soil, size_seed))
+    return {
+        "both.mean": both_mean,
+        "by_soil.mean": by_soil_mean,
+        "by_seed.mean": by_seed_mean,
+        "level.mean": level_mean,
+    }
+
+
 def coded(values, count, labels=None):
     """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
@@ -581,5 +630,9 @@ def read(path):
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+        results.update(means(results, data, size))
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

@@ -90,10 +90,17 @@ def coded(values, count, labels=None):
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
+def whole(text):
+    """A whole number or a truth value."""
+    if text[:1].isalpha():
+        return {"true": 1, "false": 0}[text.lower()]
+    return int(text) if text.isdigit() else int(float(text))
 
 
 def read(path):
@@ -104,11 +111,14 @@ def read(path):
     data["where"], count = coded([r["where"] for r in table], 3)
     size.setdefault("region", count)
     data["length"] = np.array([float(r["length"]) for r in table])
-    data["accidents"] = np.array([float(r["accidents"]) for r in table])
+    data["accidents"] = np.array([whole(r["accidents"]) for r in table])
     size["region"] = 3
     return data, size
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

@@ -446,6 +446,18 @@ def learn(data, size):
     return finish(found, data, size)
 
 
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_column = size["column"]
+    size_output = size["output"]
+    block1_right = found["block1.right"]
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    weights_mean = np.reshape(block1, (size_column, size_output))
+    return {
+        "weights.mean": weights_mean,
+    }
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
@@ -463,5 +475,9 @@ def read(path):
 
 
 if __name__ == "__main__":
-    for name, value in learn(*read(sys.argv[1])).items():
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+        results.update(means(results, data, size))
+    for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

@@ -140,6 +140,7 @@ def _json_option(made: argparse.ArgumentParser) -> None:
 
 def _output_option(made: argparse.ArgumentParser) -> None:
     made.add_argument("-o", "--output", metavar="FILE", help="write to a file")
+    _json_option(made)
 
 
 # -- the commands ------------------------------------------------------------------------------------------------------
@@ -185,14 +186,14 @@ def draw(given: argparse.Namespace) -> int:
         picture = statistics_picture(closed_form(model.derive(_known(given, model)).plan), title=model.title)
     else:
         picture = picture_of(_graph(given, model), title=model.title)
-    return _write(given.output, picture_svg(picture))
+    return _deliver(given, model, "svg", picture_svg(picture))
 
 
 def emit(given: argparse.Namespace) -> int:
     """The source."""
     derived = _derived(given)
     closed_form(derived.plan)
-    return _write(given.output, derived.source(given.backend))
+    return _deliver(given, derived.model, "source", derived.source(given.backend))
 
 
 def report(given: argparse.Namespace) -> int:
@@ -200,11 +201,11 @@ def report(given: argparse.Namespace) -> int:
     if not given.data:
         derived = _derived(given)
         text = article_latex(closed_form(derived.plan)) if given.latex else report_page(derived.plan)
-        return _write(given.output, text)
+        return _deliver(given, derived.model, "latex" if given.latex else "html", text)
     model = _model(given)
     fit = _learned(given, model)
     text = article_latex(closed_form(fit.plan)) if given.latex else report_page(fit.plan, fit)
-    return _write(given.output, text)
+    return _deliver(given, model, "latex" if given.latex else "html", text)
 
 
 def verify(given: argparse.Namespace) -> int:
@@ -314,6 +315,15 @@ def _monitored(found: Any, fit: Any, model: Model, wanted: str) -> Any:
         return with_monitored(found, fit, places_of(fit.plan.graph, fit.sizes, names), {})
     places = {shown: at for name in names for shown, at in model.read_from.cells(name).items()}
     return with_monitored(found, fit, places, model.read_from.shifts)
+
+
+def _deliver(given: argparse.Namespace, model: Model, kind: str, text: str) -> int:
+    """A text to a file or to the terminal; as JSON, with the name of its model and of its kind."""
+    if not given.json:
+        return _write(given.output, text)
+    if given.output is not None:
+        _write(given.output, text)
+    return _print_json({"model": model.title, "kind": kind, "file": given.output, "text": text})
 
 
 def _write(path: str | None, text: str) -> int:

@@ -107,6 +107,19 @@ def test_report_writes_a_page_or_an_article(model: str, data: str, tmp_path: Pat
     assert target.read_text().startswith("\\documentclass")
 
 
+@pytest.mark.parametrize(
+    "command, kind, start", [("draw", "svg", "<svg"), ("emit", "source", '"""coin'), ("report", "html", "<!DOCTYPE")]
+)
+def test_pictures_sources_and_pages_as_json(
+    command: str, kind: str, start: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "text"
+    assert main([command, model, "--known", "heads", "--json", "-o", str(path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["model"], found["kind"], found["file"]) == ("coin", kind, str(path))
+    assert start in found["text"][:200] and path.read_text() == found["text"]
+
+
 def test_verify_says_whether_the_laws_hold(model: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", model, "--known", "heads"]) == 0
     assert main(["verify", model, "--known", "heads", "--json"]) == 0

@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 import xarray
 
+import platewright as pw
 from data.sources import columns, one_column, plates
 from platewright import errors
 from platewright.algebra.domain import REAL, SIMPLEX, Domain
@@ -127,3 +128,16 @@ def test_batches_along_a_later_axis_are_contiguous_copies_with_their_labels() ->
     assert [piece.columns["x"].tolist() for piece in pieces] == [[[1.0, 2.0], [4.0, 5.0]], [[3.0], [6.0]]]
     assert all(piece.columns["x"].flags.c_contiguous for piece in pieces)
     assert [piece.labels["row"] for piece in pieces] == [("p", "q"), ("r",)]
+
+
+def test_series_with_different_indices_are_not_matched_by_position() -> None:
+    m = pw.Model("two series")
+    n = m.plate("n")
+    m.x = pw.Input(plates=n)
+    m.b = pw.Normal(0, sd=1)
+    m.y = pw.Normal(m.b * m.x, sd=1, plates=n)
+    x = pandas.Series([1.0, 2.0, 3.0], index=[2, 1, 0])
+    with pytest.raises(errors.DataError, match="different indices"):
+        m.learn({"x": x, "y": pandas.Series([1.0, 2.0, 3.0])})
+    same = m.learn({"x": x, "y": pandas.Series([1.0, 2.0, 3.0], index=[2, 1, 0])})
+    assert same.log_evidence == m.learn({"x": x.to_numpy(), "y": [1.0, 2.0, 3.0]}).log_evidence

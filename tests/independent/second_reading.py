@@ -1,7 +1,7 @@
 """A second reading of the language: the same lines of a model, with xarray for named axes and scipy for densities.
 
 Nothing of Platewright is used. `SecondModel` stands for `pw.Model` when all values are given; assigning a distribution
-adds its log density at the given value to `total`.
+adds its log density at the given value.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SecondModel:
     """The log joint of everything that is assigned, at the given values."""
 
     def __init__(self, values: Mapping[str, Array], groups: Mapping[str, Array]) -> None:
-        self.__dict__.update(_values=values, _groups=groups, _plates={}, _known={}, total=0.0)
+        self.__dict__.update(_values=values, _groups=groups, _plates={}, _known={}, _total=0.0)
 
     def plate(self, name: str, size: int | None = None, **words: Any) -> SecondPlate:
         within = words.get("within")
@@ -57,7 +57,7 @@ class SecondModel:
         if found is None:
             step = next(plate for plate in self._plates.values() if plate.ordered)
             found = xr.DataArray(self._values[name], dims=(step.name,))
-        step_name = next(dim for dim in found.dims if self._plates[dim].ordered)
+        step_name = next(dim for dim in found.dims if dim in self._plates and self._plates[dim].ordered)
         return found.roll({step_name: 1}, roll_coords=False)
 
     def __getattr__(self, name: str) -> Array:
@@ -74,7 +74,7 @@ class SecondModel:
                 axes.append(value.over.name + "'")
         self._known[name] = xr.DataArray(np.asarray(self._values[name]), dims=axes)
         if value.family != "Input":
-            self.__dict__["total"] = self.total + self.log_density(name, value)
+            self.__dict__["_total"] = self._total + self.log_density(name, value)
 
     def inside(self, value: Any, own: Sequence[str]) -> Any:
         """A value on an outer plate as seen from the elements of an inner one."""
@@ -265,5 +265,5 @@ def second_log_joint(
     model = SecondModel(values, groups)
     space = {"pw": second_language(sizes), "np": np, "m": model}
     for line in lines:
-        exec(line, space)
-    return model.total
+        exec(line.strip(), space)
+    return model._total

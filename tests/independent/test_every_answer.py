@@ -15,7 +15,9 @@ import pytest
 import platewright as pw
 from independent.checking import Problem
 from independent.test_against_hand import PROBLEMS, SOLVED
+from platewright.elimination.state import GaussianConditional
 from platewright.errors import DataError, NotSolvable, PlatewrightError
+from platewright.run.marginal import Marginal
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -49,6 +51,22 @@ def test_scores_add_up_and_files_read_back(name: str, tmp_path: Path) -> None:
 def test_c_gives_the_same_evidence(name: str) -> None:
     _, fit = learned(name)
     close(learned(name, backend="c")[1].log_evidence, fit.log_evidence, 1e-9)
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_gaussian_unknowns_have_closed_marginals_that_agree_with_draws(name: str) -> None:
+    _, fit = learned(name)
+    drawn = fit.draws(4000, seed=3)
+    for conditional in fit.plan.conditionals:
+        if not isinstance(conditional, GaussianConditional):
+            continue
+        for unknown in conditional.variables:
+            found = fit[unknown]
+            assert isinstance(found, Marginal), f"`{unknown}` is shown by draws"
+            error = 6 * drawn[unknown].std(axis=0) / np.sqrt(4000)
+            assert (np.abs(drawn[unknown].mean(axis=0) - found.mean) < error).all()
+            levels = np.mean(drawn[unknown] < found.quantile([0.1])[0], axis=0)
+            assert (np.abs(levels - 0.1) < 0.03).all(), f"quantiles of `{unknown}`"
 
 
 @pytest.mark.parametrize("name", SOLVED)

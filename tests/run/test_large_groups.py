@@ -41,8 +41,13 @@ def test_three_levels_are_those_of_one_large_gaussian() -> None:
     assert fit.log_evidence == pytest.approx(expected, abs=1e-9)
     seen = np.linalg.solve(covariance, data["y"])
     np.testing.assert_allclose(fit["mu"].mean, 9 * seen.sum(), atol=1e-10)
-    for k in range(3):
-        np.testing.assert_allclose(fit["a"].mean[k], (9 + 2.25 * (school == k)) @ seen, atol=1e-10)
+    for name, count, of, prior in (("a", 3, school, 9 + 2.25), ("b", 7, data["room"], 9 + 2.25 + 0.49)):
+        for k in range(count):
+            with_y = 9.0 + 2.25 * (school == (k if name == "a" else data["school"][k]))
+            with_y = with_y + (0.49 * (of == k) if name == "b" else 0.0)
+            np.testing.assert_allclose(fit[name].mean[k], with_y @ seen, atol=1e-10)
+            spread = prior - with_y @ np.linalg.solve(covariance, with_y)
+            np.testing.assert_allclose(fit[name].sd[k] ** 2, spread, atol=1e-10)
     check_identity(fit)
 
 

@@ -27,6 +27,7 @@ from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy_expression import NumpyPrinter
 from platewright.backends.numpy_main import main_text
+from platewright.backends.numpy_means import means_text
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
 
@@ -53,7 +54,9 @@ class _Emitter:
         finish = self.finish_function()
         used = self._with_dependencies(self.printer.used)
         parts = [self.header(), self.imports(used, passes + finish), *self.support(used), passes]
-        parts += [self.merged_function(), finish, self.learn_function(), main_text(self.program, self.names)]
+        means = means_text(self.program, self.printer, self._function)
+        main = main_text(self.program, self.names, bool(means))
+        parts += [self.merged_function(), finish, self.learn_function(), means, main]
         return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
     def learn_function(self) -> str:

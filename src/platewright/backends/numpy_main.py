@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from platewright.backends.naming import Names
+from platewright.language.plate import beginning
 from platewright.program.program import Program
 
 
-def main_text(program: Program, names: Names) -> str:
-    """Code that reads the columns of the program from a CSV file, or nothing when they do not fit one table."""
+def main_text(program: Program, names: Names, with_means: bool) -> str:
+    """Code that reads the columns of the program from a CSV file, or says that they do not fit one table."""
     rows = {axes[0].plate for axes in program.columns.values() if axes}
     deep = [name for name, axes in program.columns.items() if len(axes) > 2]
     if len(rows) != 1 or deep:
-        return ""
+        return SEVERAL.strip("\n")
     row = rows.pop()
-    lines = CODED.strip("\n").splitlines() + ["", ""] if any(name in program.codes for name in program.columns) else []
+    lines: list[str] = []
+    for helper, names_of in ((CODED, program.codes), (WHOLE, _plain_whole(program))):
+        if any(name in names_of for name in program.columns):
+            lines += [*helper.strip("\n").splitlines(), "", ""]
     lines += [
         "def read(path):",
         '    """Columns of a CSV file with a header, and the sizes of the plates."""',
@@ -39,9 +43,9 @@ def main_text(program: Program, names: Names) -> str:
         elif header == "first" and "@" in name:
             lines += _beginnings(name, key, program)
         elif not axes:
-            lines.append(f'    data["{key}"] = float(table[0]["{header}"])')
+            lines.append(f'    data["{key}"] = {_reader(name, program)}(table[0]["{header}"])')
         else:
-            lines.append(f'    data["{key}"] = np.array([float(r["{header}"]) for r in table])')
+            lines.append(f'    data["{key}"] = np.array([{_reader(name, program)}(r["{header}"]) for r in table])')
     for plate, number in program_sizes(program).items():
         lines.append(f'    size["{names(plate)}"] = {number}')
     lines += [
@@ -49,20 +53,35 @@ def main_text(program: Program, names: Names) -> str:
         "",
         "",
         'if __name__ == "__main__":',
-        "    for name, value in learn(*read(sys.argv[1])).items():",
+        '    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it',
+        "        data, size = read(sys.argv[1])",
+        "        results = learn(data, size)",
+        *(["        results.update(means(results, data, size))"] if with_means else []),
+        "    for name, value in results.items():",
         '        print(f"{name} = {np.asarray(value).tolist()}")',
     ]
     return "\n".join(lines)
 
 
+def _plain_whole(program: Program) -> list[str]:
+    """Whole numbers that are read as such, one a row."""
+    return [name for name in program.whole if len(program.columns[name]) < 2 and not name.startswith(beginning(""))]
+
+
+def _reader(name: str, program: Program) -> str:
+    return "whole" if name in _plain_whole(program) else "float"
+
+
 def _beginnings(name: str, key: str, program: Program) -> list[str]:
     """A sequence begins where its group changes; without groups the rows are one, unless a column says otherwise."""
     plate = name.split("@")[1]
-    groups = [column for column in program.columns if column.endswith(f"@{plate}") and column != name]
-    if groups:
+    outer = program.within.get(plate)
+    if outer is not None:
         return [
-            f'    groups = [r["{groups[0].split("@")[0]}"] for r in table]',
+            f'    groups = [r["{outer}"] for r in table]',
             "    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]",
+            "    if sum(begins) != len(set(groups)):",
+            f'        raise ValueError("the rows of one {outer} are not together")',
             f'    data["{key}"] = np.array(begins, dtype=int)',
         ]
     return [
@@ -76,13 +95,26 @@ def program_sizes(program: Program) -> dict[str, int]:
     return dict(program.sizes)
 
 
+SEVERAL = """
+if __name__ == "__main__":
+    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+"""
+
+WHOLE = '''
+def whole(text):
+    """A whole number or a truth value."""
+    if text[:1].isalpha():
+        return {"true": 1, "false": 0}[text.lower()]
+    return int(text) if text.isdigit() else int(float(text))
+'''
+
 CODED = '''
 def coded(values, count, labels=None):
     """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
     if labels is not None:
         levels = labels
     elif all(value.isdigit() for value in values):
-        levels = sorted(set(values), key=int) if count is None else [str(k) for k in range(count)]
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
     else:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)

@@ -12,7 +12,7 @@ from platewright.data.frames import is_series, read_series
 from platewright.data.labelled import is_labelled
 from platewright.data.settle import as_array
 from platewright.data.signature import ColumnSpec, Signature
-from platewright.errors import UnknownName
+from platewright.errors import DataError, UnknownName
 
 
 def read_mapping(signature: Signature, data: Mapping[Any, object]) -> Table:
@@ -23,9 +23,27 @@ def read_mapping(signature: Signature, data: Mapping[Any, object]) -> Table:
     for key in data:
         if key not in signature.columns and key not in outer:
             raise UnknownName(str(key), {*signature.columns, *outer}, where="a key of the data")
+    _check_one_index(signature, data)
     columns = {name: _read(signature.columns[name], value) for name, value in data.items() if name in signature.columns}
     found = {plate: _find_parent(plate, column, data) for plate, column in parents.items()}
     return Table(columns, {plate: cells for plate, cells in found.items() if cells is not None})
+
+
+def _check_one_index(signature: Signature, data: Mapping[Any, object]) -> None:
+    """Series that bring an index of their own must agree on it: rows are never matched by position against it."""
+    seen: dict[tuple[str, ...], tuple[str, Any]] = {}
+    for name, value in data.items():
+        if type(value).__module__.split(".")[0] != "pandas" or not hasattr(value, "index"):
+            continue
+        plates = signature.columns[name].plates if name in signature.columns else ()
+        first, index = seen.setdefault(plates, (str(name), value.index))
+        if len(index) == len(value.index) and not index.equals(value.index):
+            raise DataError(
+                f"`{first}` and `{name}` are Series with different indices",
+                where=f"columns `{first}` and `{name}`",
+                expected="rows that stand for the same things",
+                hint="join them into one DataFrame first, or give arrays (.to_numpy()) if the order is right",
+            )
 
 
 def _find_parent(plate: str, column: ColumnSpec, data: Mapping[Any, object]) -> Cells | None:

@@ -29,7 +29,7 @@ from platewright.algebra.expression import (
 from platewright.errors import ModelError, NameTaken, PlateError, UnknownName
 from platewright.language.distribution import Distribution, Input, Undirected, check_plate
 from platewright.language.naming import PENDING, align, named, no_start
-from platewright.language.plate import Plate, beginning, check_labels, check_size, membership
+from platewright.language.plate import Plate, beginning, check_labels, check_size, membership, root_of
 from platewright.language.variable import Potential, Variable
 
 
@@ -311,7 +311,7 @@ class Model:
 
     def _unify(self, name: str, shown: str, plate: str, levels: str, at: str) -> None:
         """Record that two plates are the same set, or say that they cannot be."""
-        one, two = self._plates[self._root(plate)], self._plates[self._root(levels)]
+        one, two = self._plates[root_of(self._plates, plate)], self._plates[root_of(self._plates, levels)]
         if one.name == two.name:
             return
         if one.size is not None and two.size is not None:
@@ -320,11 +320,6 @@ class Model:
             raise self._unequal(name, shown, plate, one.size, at, two.size)
         loose, fixed = (one, two) if one.size is None else (two, one)
         self._plates[loose.name] = Plate(loose.name, fixed.size, fixed.labels, loose.within, fixed.name, loose.ordered)
-
-    def _root(self, plate: str) -> str:
-        while (like := self._plates[plate].like) is not None:
-            plate = like
-        return plate
 
     def _levels(self, name: str, levels: int | Plate | None) -> Domain:
         if levels is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,13 @@ class Plate:
         size = "?" if self.size is None else str(self.size)
         inside = f" within {self.within}" if self.within else ""
         return f"plate {self.name} ({size}{inside})"
+
+
+def root_of(plates: Mapping[str, Plate], name: str) -> str:
+    """The plate whose set a plate repeats, through any number of `like=`."""
+    while name in plates and (like := plates[name].like) is not None:
+        name = like
+    return name
 
 
 def membership(inner: str, outer: str) -> str:

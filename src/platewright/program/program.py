@@ -47,6 +47,10 @@ class Program:
     """Plate sizes that the model fixes."""
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     """Labels that the model gives to elements of a plate."""
+    within: Mapping[str, str] = field(default_factory=dict)
+    """Inner plate -> the plate it lies within: a column of that name says where each row belongs."""
+    whole: tuple[str, ...] = ()
+    """Columns that hold whole numbers: counts and truth values."""
 
     def __str__(self) -> str:
         return program_text(self)

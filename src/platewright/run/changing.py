@@ -12,6 +12,7 @@ from platewright.algebra.expression import Expression, Index, Lag, Literal, name
 from platewright.errors import DataError, MissingColumn, ShapeError
 from platewright.family import Array
 from platewright.graph.graph import Graph
+from platewright.language.plate import root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
@@ -54,7 +55,8 @@ def _all_parts(program: Program) -> Iterator[Expression]:
 
 def check_no_table(program: Program, row: str, graph: Graph) -> None:
     """Rows that a table of the model counts, or whose set is that of another plate too, stay as many as they are."""
-    twins = [name for name in program.plates if name != row and _root(graph, name) == _root(graph, row)]
+    own = root_of(graph.plates, row)
+    twins = [name for name in program.plates if name != row and root_of(graph.plates, name) == own]
     if twins:
         raise DataError(
             f"plates `{row}` and `{twins[0]}` are one set, so its rows can neither be added nor taken away",
@@ -65,12 +67,6 @@ def check_no_table(program: Program, row: str, graph: Graph) -> None:
             f"the model holds a table over plate `{row}`, so its rows can neither be added nor taken away",
             hint=f"make the table a column: pw.Input(plates={row})",
         )
-
-
-def _root(graph: Graph, plate: str) -> str:
-    while plate in graph.plates and (like := graph.plates[plate].like) is not None:
-        plate = like
-    return plate
 
 
 def check_any_order(program: Program, row: str, graph: Graph) -> None:

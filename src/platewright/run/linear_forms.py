@@ -9,6 +9,7 @@ gives the variance for phi = 1.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +20,13 @@ from platewright.elimination.state import GaussianConditional
 from platewright.errors import SizeError
 from platewright.family import Array
 from platewright.recognition.linear import Linear
-from platewright.run.posterior import Posterior
+
+if TYPE_CHECKING:
+    from platewright.run.posterior import Posterior
 
 MOST_ELEMENTS = 50_000_000
+MOST_FORMS = 1000
+"""The most elements whose variances are followed through the blocks one by one."""
 
 
 def form_weights(
@@ -71,6 +76,16 @@ def form_variance(weights: Mapping[str, Array], posterior: Posterior, leading: i
         total = total + (noise**2).sum(axis=tuple(range(1, noise.ndim))).reshape(shape)
         _pass_on(waiting, block, noise, posterior, shape)
     return total
+
+
+def element_variances(name: str, posterior: Posterior) -> Array | None:
+    """The variance of each element of an unknown for phi = 1; None where there are too many to follow one by one."""
+    shape = tuple(posterior.sizes[axis.plate] for axis in posterior.plan.graph.nodes[name].axes)
+    count = int(np.prod(shape, dtype=int))
+    if count > MOST_FORMS:
+        return None
+    weights = np.eye(count).reshape(count, *shape)
+    return form_variance({name: weights}, posterior, 1).reshape(shape)
 
 
 def _pass_on(

@@ -27,6 +27,7 @@ from platewright.errors import PlatewrightError
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.run.gaussian import Block
+from platewright.run.gaussian_marginal import gaussian_marginal
 from platewright.run.marginal import Marginal, scalar
 from platewright.run.scale import Scale
 from platewright.schema import Plan
@@ -84,7 +85,7 @@ class Posterior:
                     return None
                 return self._table(name, table)
             case GaussianConditional() as gaussian:
-                return self._gaussian(name, self.block(gaussian))
+                return gaussian_marginal(self, name, self.block(gaussian))
         return None
 
     def _table(self, name: str, table: TableConditional) -> Marginal:
@@ -147,97 +148,6 @@ class Posterior:
         degrees = np.array(evaluate(substitute(found.parameters["degrees"], at), self.environment, batch))  # type: ignore[arg-type]
         table = evaluate(substitute(found.parameters[key], at), self.environment, (*batch, row, column))  # type: ignore[arg-type]
         return Scale("wishart", degrees=degrees, inverse_scale=np.array(table))
-
-    def _gaussian(self, name: str, block: Block) -> Marginal | None:
-        scale = self.scale(block.conditional)
-        outer = self._outer_moments(block)
-        if scale is None or outer is None:
-            return None
-        outer_mean, outer_covariance = outer
-        node = self.plan.graph.nodes[name]
-        mean = block.solved(outer_mean)
-        covariance = block.unit_covariance()
-        gain = block.gain()
-        if gain is not None and outer_covariance is not None:
-            covariance = covariance + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
-        spread = np.diagonal(covariance, axis1=-2, axis2=-1)[..., None]
-        spread = np.broadcast_to(spread, mean.shape)
-        batch_ones = (..., None, None)
-        mean_own = block.variable_array(name, mean, node.axes)
-        match scale.kind:
-            case "number":
-                assert scale.value is not None
-                own = block.variable_array(name, spread / scale.value[batch_ones], node.axes)
-                joint = self._joint_covariance(name, block, covariance / scale.value[batch_ones])
-                return Marginal(
-                    name,
-                    FAMILY_BY_NAME["Normal"],
-                    {"mean": mean_own, "precision": 1 / own},
-                    axes=node.axes,
-                    covariance=joint,
-                )
-            case "gamma":
-                assert scale.shape is not None and scale.rate is not None
-                factor = scale.rate / scale.shape
-                own = block.variable_array(name, spread * factor[batch_ones], node.axes)
-                degrees = np.broadcast_to((2 * scale.shape)[batch_ones], mean.shape)
-                degrees = block.variable_array(name, degrees, node.axes)
-                wide = np.where(scale.shape > 1, scale.rate / np.where(scale.shape > 1, scale.shape - 1, 1), np.inf)
-                joint = self._joint_covariance(name, block, covariance * wide[batch_ones])
-            case _:
-                assert scale.degrees is not None and scale.inverse_scale is not None
-                count = scale.inverse_scale.shape[-1]
-                free = scale.degrees - count + 1
-                diagonal = np.diagonal(scale.inverse_scale, axis1=-2, axis2=-1)
-                own = block.variable_array(name, spread * diagonal[..., None, :] / free[batch_ones], node.axes)
-                degrees = block.variable_array(name, np.broadcast_to(free[batch_ones], mean.shape), node.axes)
-                joint = None
-        parameters = {"degrees": degrees, "mean": mean_own, "precision": 1 / own}
-        return Marginal(name, FAMILY_BY_NAME["StudentT"], parameters, axes=node.axes, covariance=joint)
-
-    def _joint_covariance(self, name: str, block: Block, covariance: Array) -> Array | None:
-        if block.conditional.statement.batch or block.outputs > 1:
-            return None
-        start, stop = block.spans()[name]
-        return covariance[start:stop, start:stop]
-
-    def _outer_moments(self, block: Block) -> tuple[Array | None, Array | None] | None:
-        """Mean and unit covariance of the outer columns in each batch; None when they have no closed form here."""
-        statement = block.conditional.statement
-        if not statement.outer:
-            return None, None
-        means = {}
-        for column in statement.outer:
-            owner = self.conditional(column.variable)
-            if not isinstance(owner, GaussianConditional) or owner.scale != block.conditional.scale:
-                return None
-            found = self.marginal(column.variable)
-            if found is None:
-                return None
-            means[column.variable] = found.parameters["mean"]
-        mean = block.outer_values(means, {**self.data, **self.values})
-        covariance = self._outer_covariance(block)
-        return None if covariance is None else (mean, covariance)
-
-    def _outer_covariance(self, block: Block) -> Array | None:
-        """Unit covariance of the outer columns: all must come from one block without batch and outer columns."""
-        statement = block.conditional.statement
-        owners = {id(self.conditional(column.variable)) for column in statement.outer}
-        owner = self.conditional(statement.outer[0].variable)
-        assert isinstance(owner, GaussianConditional)
-        if len(owners) > 1 or owner.statement.batch or owner.statement.outer or owner.statement.output is not None:
-            return None
-        home = self.block(owner)
-        spans = home.spans()
-        numbers = {}
-        for column in statement.outer:
-            start, stop = spans[column.variable]
-            shape = tuple(self.sizes[axis.plate] for axis in self.plan.graph.nodes[column.variable].axes)
-            numbers[column.variable] = np.arange(start, stop).reshape(shape)
-        chosen = block.outer_values(numbers, {**self.data, **self.values})
-        assert chosen is not None
-        at = chosen.astype(int)
-        return home.unit_covariance()[at[..., :, None], at[..., None, :]]
 
     # -- modes ---
 

@@ -9,7 +9,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
-from platewright.language.plate import beginning, membership
+from platewright.language.plate import beginning, membership, root_of
 from platewright.language.variable import Variable
 from platewright.run.forward import draw_node
 
@@ -22,10 +22,7 @@ def small_sizes(graph: Graph) -> dict[str, int]:
     rows = {node.axes[0].plate for name, node in graph.nodes.items() if node.axes and graph.is_known(name)}
     sizes: dict[str, int] = {}
     for name, plate in graph.plates.items():
-        root = name
-        while (like := graph.plates[root].like) is not None:
-            root = like
-        fixed = graph.plates[root].size
+        fixed = graph.plates[root_of(graph.plates, name)].size
         sizes[name] = fixed if fixed is not None else (ROWS if name in rows and plate.like is None else OTHERS)
     for name, node in graph.nodes.items():
         if node.domain.kind == "integer" and node.domain.is_finite:

@@ -185,7 +185,10 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
         name: str(graph.nodes[name].domain.levels) for name in columns if graph.nodes[name].domain.kind == "levels"
     }
     labels = {name: plate.labels for name, plate in graph.plates.items() if plate.labels is not None}
-    return Program(graph.title, columns, every, tuple(body), _results(body), codes, fixed_sizes(graph), labels)
+    within = {name: plate.within for name, plate in graph.plates.items() if plate.within is not None}
+    whole = tuple(name for name in columns if graph.nodes[name].domain.kind == "integer")
+    results, sizes = _results(body), fixed_sizes(graph)
+    return Program(graph.title, columns, every, tuple(body), results, codes, sizes, labels, within, whole)
 
 
 def _may_be_zero(graph: Graph) -> Callable[[Reference], bool]:
