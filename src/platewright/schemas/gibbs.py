@@ -24,6 +24,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    ScaleBlock,
     SiteBlock,
     SliceBlock,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "ExactBlock",
     "GibbsPlan",
     "HamiltonianBlock",
+    "ScaleBlock",
     "SiteBlock",
     "SliceBlock",
     "hidden_block",
