@@ -69,7 +69,7 @@ class SiteMover:
         return {self.name: flat.reshape(self.shape)}
 
     def _scores(self, flat: Array, sites: Array, rows: Sequence[tuple[int, Array]]) -> Array:
-        """For each site of a colour the log weight of each level: all are set to it at once, and their rows told apart."""
+        """For each site of a colour the log weight of each level: all are set to it, and their rows told apart."""
         scores = np.zeros((len(sites), self.levels))
         tried = flat.copy()
         for level in range(self.levels):
