@@ -120,6 +120,33 @@ def gamma_both() -> pw.Model:
     return m
 
 
+def truncated_latent() -> pw.Model:
+    m = pw.Model("latent values above zero")
+    n = m.plate("n")
+    m.mu = pw.Normal(0, sd=1)
+    m.x = pw.Truncated(pw.Normal(m.mu, sd=1, plates=n), lower=0)
+    m.y = pw.Normal(m.x, sd=0.5, plates=n)
+    return m
+
+
+def ordered_pair() -> pw.Model:
+    m = pw.Model("one above the other")
+    n = m.plate("n")
+    m.low = pw.Normal(0, sd=1)
+    m.high = pw.Truncated(pw.Normal(0, sd=2), lower=m.low)
+    m.y = pw.Normal(m.low, sd=1, plates=n)
+    m.z = pw.Normal(m.high, sd=1, plates=n)
+    return m
+
+
+def truncated_rate() -> pw.Model:
+    m = pw.Model("counts with a rate between bounds")
+    n = m.plate("n")
+    m.rate = pw.Truncated(pw.Gamma(2, rate=1), lower=0.5, upper=3)
+    m.y = pw.Poisson(m.rate, plates=n)
+    return m
+
+
 ROWS = {"n": 4}
 
 COUPLED: tuple[Case, ...] = (
@@ -128,6 +155,9 @@ COUPLED: tuple[Case, ...] = (
     Case("random_effects", random_effects, ("y",), {"n": 5, "g": 3}),
     Case("volatility", volatility, ("y",), {"t": 4}),
     Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
+    Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),
+    Case("truncated_latent", truncated_latent, ("y",), {"n": 3}),
+    Case("truncated_rate", truncated_rate, ("y",), {"n": 3}),
     *(
         Case(build.__name__, build, ("y",), ROWS)
         for build in (conjugate_scale, blended, direction, hidden_count, jump, weibull_shape, gamma_both)

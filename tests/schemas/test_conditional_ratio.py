@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from platewright.algebra.evaluate import Environment
+from platewright.algebra.evaluate import Environment, elementwise
 from platewright.language.plate import beginning
 from platewright.run.block_density import BlockDensity
+from platewright.run.bounded_draws import BoundedMover
 from platewright.run.chain import chain_weights, forward
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.posterior import Posterior
@@ -18,6 +19,7 @@ from platewright.run.slicing import element_density
 from platewright.run.starting import starting_values
 from platewright.schemas.gibbs import (
     Block,
+    BoundedBlock,
     ChainBlock,
     CoordinateBlock,
     ExactBlock,
@@ -85,7 +87,13 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
                 for t in range(len(z))
             )
             return float(total) - forward(weights)[1]
-        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock():
+        case BoundedBlock() if block.family is not None or block.plan is not None:
+            (name,) = block.variables
+            found = BoundedMover(small.graph, block, small.sizes).conditional(small.values)
+            assert found is not None
+            family, parameters = found
+            return float(np.sum(elementwise(family.log_density, {**parameters, "x": np.asarray(point[name])})))
+        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock():
             moved = BlockDensity(small.graph, block.variables, block.factors, (), small.sizes)
             moved.given(small.values)
             return moved.at_values(point)
@@ -95,6 +103,11 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
 def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0) -> float:
     """How far the law is off, relative to the numbers in it."""
     found = points(block, small, seed)
+    if isinstance(block, BoundedBlock):  # a point outside the bounds says nothing about what lies between them
+        more = [point for k in range(1, 9) for point in points(block, small, seed + 100 * k)]
+        inside = [p for p in (*found, *more) if log_joint(plan.factors, {**small.values, **p}, small.sizes) > -np.inf]
+        assert len(inside) >= 2
+        found = inside[:3]
     joint = [log_joint(plan.factors, {**small.values, **point}, small.sizes) for point in found]
     own = [log_conditional(block, small, point) for point in found]
     assert np.isfinite([*joint, *own]).all()
@@ -122,5 +135,5 @@ def test_every_unknown_is_in_one_block_and_in_more_only_where_it_moves_with_othe
 
 def test_there_are_models_enough_and_blocks_of_every_kind() -> None:
     kinds = {type(block) for case in EVERY for block in plan_of(case).blocks}
-    assert kinds == {ExactBlock, SliceBlock, ChainBlock, HamiltonianBlock, CoordinateBlock, ScaleBlock}
+    assert kinds == {ExactBlock, SliceBlock, ChainBlock, HamiltonianBlock, CoordinateBlock, ScaleBlock, BoundedBlock}
     assert len(EVERY) >= 40

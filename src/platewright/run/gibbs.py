@@ -25,6 +25,7 @@ from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_finite, check_possible
 from platewright.run.slicing import element_density, slice_step
 from platewright.schemas.blocks import (
+    BoundedBlock,
     ChainBlock,
     CoordinateBlock,
     ExactBlock,
@@ -101,7 +102,7 @@ class Sampler:
                         self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
-                    case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | SiteBlock():
+                    case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock() | SiteBlock():
                         self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
         check_finite(self.values)
 
