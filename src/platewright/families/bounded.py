@@ -45,7 +45,7 @@ def bounded(name: str, family: Family, below: bool, above: bool) -> Family:
         lower=LOWER.symbol if below else family.lower,
         upper=UPPER.symbol if above else family.upper,
         draw=lambda generator, p, size: _drawn(family, generator, p, size),
-        # What is censored has the mass of its interval, which says something about the parameters: it is no leaf to cut.
+        # What is censored has the mass of its interval, which tells of the parameters: it is no leaf to cut.
         proper=name == "Truncated" and family.proper,
         within=family,
     )

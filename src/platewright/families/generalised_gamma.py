@@ -1,6 +1,9 @@
-"""Generalised gamma: (rate x)^power is Gamma(shape, 1); Weibull, Gamma and half-normal are cases of it.
+"""Generalised gamma: (rate x)^power is Gamma(shape, 1).
 
-p(x) = exp((power shape - 1) log x - (rate x)^power) / Z,      log Z = lgamma(shape) - log power - power shape log rate
+    p(x) = exp((power shape - 1) log x - (rate x)^power) / Z
+    log Z = lgamma(shape) - log power - power shape log rate
+
+Gamma has power 1, Weibull shape 1, and the half-normal power 2 and shape 1/2.
 """
 
 from __future__ import annotations

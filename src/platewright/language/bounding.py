@@ -1,4 +1,4 @@
-"""`pw.Truncated(pw.Normal(...), lower=0)` and `pw.Censored(pw.Weibull(...), lower=m.seen)`: distributions within bounds.
+"""`pw.Truncated(pw.Normal(...), lower=0)`, `pw.Censored(pw.Weibull(...), lower=m.seen)`: distributions within bounds.
 
 Truncated: values outside the bounds are never counted, so the density is divided by the probability between them.
 Censored: a value is known to lie between the bounds, and no more; it is not divided.
