@@ -3,7 +3,6 @@
 Run: python FILE data.csv
 """
 
-
 import csv
 import sys
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from platewright.language.bounding import Censored, Truncated
 from platewright.language.constructors import (
     Bernoulli,
     Beta,
@@ -12,6 +13,7 @@ from platewright.language.constructors import (
     Exponential,
     Flat,
     Gamma,
+    GeneralisedGamma,
     Geometric,
     HalfCauchy,
     HalfNormal,
@@ -19,6 +21,7 @@ from platewright.language.constructors import (
     InverseGaussian,
     InverseWishart,
     Laplace,
+    Logistic,
     LogisticNormal,
     LogNormal,
     Multinomial,
@@ -65,11 +68,13 @@ __all__ = [
     "Beta",
     "Binomial",
     "Categorical",
+    "Censored",
     "ChiSquare",
     "Dirichlet",
     "Exponential",
     "Flat",
     "Gamma",
+    "GeneralisedGamma",
     "Geometric",
     "HalfCauchy",
     "HalfNormal",
@@ -79,6 +84,7 @@ __all__ = [
     "InverseWishart",
     "Laplace",
     "LogNormal",
+    "Logistic",
     "LogisticNormal",
     "Model",
     "Multinomial",
@@ -88,6 +94,7 @@ __all__ = [
     "Pareto",
     "Poisson",
     "StudentT",
+    "Truncated",
     "Undirected",
     "Uniform",
     "VonMises",

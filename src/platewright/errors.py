@@ -156,3 +156,7 @@ class BackendError(PlatewrightError):
 
 class NoCompilerWarning(UserWarning):
     """No C compiler was found, so NumPy runs the program."""
+
+
+class DivergenceWarning(UserWarning):
+    """Paths of a Hamiltonian block lost the energy they should keep: draws near there are too few."""

@@ -77,6 +77,10 @@ class Family:
     mode: Callable[[Values], Array] | None = None
     quantile: Callable[[Array, Values], Array] | None = None
     proper: bool = True
+    cumulative: Expression | None = None
+    """The probability of a value up to `x`, as a template over the placeholders."""
+    within: Family | None = None
+    """The family that this one is a part of, cut off at bounds."""
 
     @property
     def log_density(self) -> Expression:

@@ -13,8 +13,10 @@ from platewright.language.bugs.data import read_data
 from platewright.language.bugs.reader import read_bugs
 from platewright.language.bugs.write import write_bugs
 
+WRITTEN = ["line", "groups_plain", "corner", "mixture", "regression_plain", "shifted", "censored"]
 
-@pytest.mark.parametrize("name", ["line", "groups_plain", "corner", "mixture", "regression_plain", "shifted"])
+
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_written_model_reads_back_with_the_same_log_joint(name: str) -> None:
     text, data = OWN.get(name) or SNIPPETS[name]
     read = read_bugs(text, data)
@@ -47,6 +49,6 @@ OWN = {
 
 def test_what_bugs_cannot_say_is_declined_by_name() -> None:
     with pytest.raises(ModelError, match="potential"):
-        write_bugs(read_bugs(*SNIPPETS["censored"]).model)
+        write_bugs(read_bugs(*SNIPPETS["intervals"]).model)
     with pytest.raises(ModelError, match="BUGS cannot say"):
         write_bugs(read_bugs(*SNIPPETS["walk"]).model)

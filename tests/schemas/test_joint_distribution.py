@@ -8,7 +8,17 @@ from schemas.joint_distribution import compare
 from schemas.small_instance import Case
 from schemas.test_conditional_ratio import EVERY
 
-QUICK = ("conjugate_precisions", "poissons", "topics", "counts", "mean_and_scale", "two_exponents")
+QUICK = (
+    "conjugate_precisions",
+    "poissons",
+    "topics",
+    "counts",
+    "mean_and_scale",
+    "two_exponents",
+    "logistic_weights",
+    "conjugate_scale",
+    "hidden_count",
+)
 """One of each kind of block; the others take longer together."""
 
 

@@ -7,12 +7,32 @@ from functools import partial
 
 import pytest
 
+from platewright.algebra import tape
 from platewright.errors import PlatewrightError
-from platewright.run import chain, climbing, gibbs, slicing
+from platewright.run import (
+    chain,
+    climbing,
+    coordinate_slices,
+    gibbs,
+    hamiltonian,
+    scale_moves,
+    sites,
+    slicing,
+    unconstrained,
+)
 from platewright.run import em as run_em
-from platewright.schemas import expectations, soft
+from platewright.schemas import expectations, slopes, soft
 from platewright.schemas import gibbs as blocks
-from schemas import test_chain_block, test_conditional_ratio, test_em_laws, test_schemas_agree, test_slice_step
+from schemas import (
+    test_chain_block,
+    test_conditional_ratio,
+    test_em_laws,
+    test_hamiltonian,
+    test_schemas_agree,
+    test_sites,
+    test_slice_step,
+    test_slopes,
+)
 from schemas.joint_distribution import compare
 from schemas.mutation import Mutant, planted
 from schemas.test_conditional_ratio import EVERY
@@ -60,6 +80,14 @@ def ascent(name: str) -> None:
 
 def stationary(name: str) -> None:
     test_em_laws.test_the_gradient_vanishes_where_em_stops(CASES[name])
+
+
+def gradient(name: str) -> None:
+    test_slopes.check_gradient(CASES[name], 1)
+
+
+def picture() -> None:
+    test_sites.test_a_sweep_keeps_the_distribution_of_a_small_picture()
 
 
 Sampler, Runner = gibbs.Sampler, run_em.Runner
@@ -132,7 +160,43 @@ MUTANTS: tuple[Mutant, ...] = (
            "return np.where(outside | np.isnan(total), -np.inf, total)",
            "return np.where(outside | np.isnan(total), -np.inf, total + np.log(safe))", partial(ratio, "pumps")),
     mutant("blocks forget that the others are known", blocks._given_all_but,
-           "graph.known | (set(graph.unknown) - set(block))", "graph.known", partial(ratio, "known_variance")),
+           "graph.known | (set(graph.unknown) - wanted)", "graph.known", partial(ratio, "known_variance")),
+    # sites
+    mutant("all sites move at once", sites.greedy_colours,
+           "next(colour for colour in range(count + 1) if colour not in taken)", "0", picture),
+    mutant("a site takes the likeliest level", sites.SiteMover.move, "scores + noise", "scores", picture),
+    mutant("a site forgets its neighbours", sites.SiteMover._scores, "for number, owner in rows:",
+           "for number, owner in rows[1:]:", picture),
+    mutant("a component forgets its normaliser", blocks._normalisers, "-factor.expression", "0 * factor.expression",
+           test_sites.check_chain_graph),
+    # paths
+    mutant("a path takes its newest point", hamiltonian._joined, "np.log(generator.random()) < chance", "True",
+           test_hamiltonian.kept_by_moves),
+    mutant("a path forgets weights", hamiltonian.Follower.point, "weight if np.isfinite(weight) else -np.inf",
+           "0.0 * weight", test_hamiltonian.kept_by_moves),
+    mutant("a step pulls back by the wrong root", hamiltonian.Metric.back, "gradient @ self.root",
+           "self.root @ gradient", test_hamiltonian.check_energy),
+    mutant("a step forgets its second half", hamiltonian.leapfrog, "half + 0.5 * step * metric.back(gradient)", "half",
+           test_hamiltonian.check_reversible),
+    mutant("a lost path is kept", hamiltonian.Follower.point, "not diverged, diverged", "True, False",
+           test_hamiltonian.test_lost_paths_are_told),
+    # gradients
+    mutant("only the first occurrence has a slope", slopes._slopes, "for place, mark in marks.items():",
+           "for place, mark in list(marks.items())[:1]:", partial(gradient, "schools")),
+    mutant("a shadowed index is caught", slopes.apart, "if clashing:", "if False:", test_slopes.check_shadow),
+    mutant("slopes gather at the wrong place", tape.Tape.flat_places, "for place in places]",
+           "for place in places[::-1]]", partial(gradient, "several_columns")),
+    mutant("the simplex forgets its volume", unconstrained.Coordinates.gradient, "+ 1 - count * value[..., :-1]", "",
+           partial(gradient, "blended")),
+    mutant("a matrix counts its volume once", unconstrained.Coordinates.value, "np.arange(d + 1, 1, -1)",
+           "np.arange(d, 0, -1)", partial(gradient, "matrix_link")),
+    # slices along scales and coordinates
+    mutant("a scale forgets the volume of what it scales", scale_moves.ScaleMover._placed,
+           "0.5 * float(np.sum(np.log(precision)))", "0.0", test_hamiltonian.check_scale_move),
+    mutant("what is scaled stays behind", scale_moves.ScaleMover.move, "self.name: scaled}", "}",
+           test_hamiltonian.check_scale_move),
+    mutant("a coordinate forgets its height", coordinate_slices.slice_move, "height - generator.exponential()",
+           "height - 4 * generator.exponential()", partial(joint, "hidden_count")),
     # expectation maximisation
     mutant("soft counts forget the probability", soft._weighed_statistic,
            "multiply(whole.weight, put_in(statement.summand, whole.changes))",

@@ -112,11 +112,26 @@ def _call(function: str, arguments: tuple[Expression, ...], target: Reference) -
         left, right = arguments
         first = call("less", right, left) if function == "maximum" else call("less", left, right)
         return where(first, differentiate(left, target), differentiate(right, target))
+    if function in ("gamma_cdf", "beta_cdf") and not any(mentions(part, {target.name}) for part in arguments[:-1]):
+        return multiply(_cumulative_slope(function, arguments), differentiate(arguments[-1], target))
     argument = arguments[0]
     inner = differentiate(argument, target)
     if function not in _SLOPES or len(arguments) > 1:
         raise ModelError(f"the derivative of {function} is not known")
     return multiply(_SLOPES[function](argument), inner)
+
+
+def _cumulative_slope(function: str, arguments: tuple[Expression, ...]) -> Expression:
+    """The density that belongs to a cumulative distribution."""
+    *shapes, x = arguments
+    if function == "gamma_cdf":
+        (shape,) = shapes
+        logs = add(multiply(add(shape, -1.0), log(x)), multiply(-1.0, x), multiply(-1.0, call("lgamma", shape)))
+        return call("exp", logs)
+    a, b = shapes
+    norm = add(call("lgamma", add(a, b)), multiply(-1.0, call("lgamma", a)), multiply(-1.0, call("lgamma", b)))
+    rest = add(1.0, multiply(-1.0, x))
+    return call("exp", add(norm, multiply(add(a, -1.0), log(x)), multiply(add(b, -1.0), log(rest))))
 
 
 _HALF_LOG_TURN = 0.5 * math.log(2 * math.pi)

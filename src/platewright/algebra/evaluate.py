@@ -57,6 +57,11 @@ def evaluate(expression: Expression, environment: Environment, axes: tuple[Index
     return np.broadcast_to(result, tuple(environment.sizes[axis.plate] for axis in axes))
 
 
+def elementwise(expression: Expression, values: Mapping[str, Array]) -> Array:
+    """An expression of scalars applied to arrays of them, element by element."""
+    return _evaluate(expression, Environment(values), ())
+
+
 def log_bessel0(x: Array) -> Array:
     """`log I0(x)` without overflow."""
     return np.log(special.i0e(x)) + np.abs(x)
@@ -96,6 +101,8 @@ FUNCTIONS = {
     "log_bessel0": log_bessel0,
     "normal_cdf": lambda x: special.ndtr(x),
     "log_normal_cdf": lambda x: special.log_ndtr(x),
+    "gamma_cdf": lambda shape, x: special.gammainc(shape, x),
+    "beta_cdf": lambda a, b, x: special.betainc(a, b, x),
     "multivariate_lgamma": multivariate_lgamma,
     "arctan2": np.arctan2,
     "multivariate_digamma": multivariate_digamma,

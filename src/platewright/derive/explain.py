@@ -9,6 +9,7 @@ from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
 from platewright.schemas.blocks import (
     Block,
+    BoundedBlock,
     ChainBlock,
     CoordinateBlock,
     ExactBlock,
@@ -100,6 +101,15 @@ def _told(block: Block) -> list[str]:
             return [f"move {named} along the gradient of their log density: {block.why}", *map(str, block.slopes)]
         case CoordinateBlock():
             return [f"move {named} by a slice sampler, coordinate after coordinate: {block.why}"]
+        case BoundedBlock():
+            low, high = (", ".join(map(str, ends)) or "none" for ends in (block.lower, block.upper))
+            shown = f"draw {named} between its bounds (below {low}; above {high})"
+            if block.family is not None:
+                return [f"{shown} by inverting {block.family.name}"]
+            if block.plan is None:
+                return [f"{shown} by a slice sampler: {block.why}"]
+            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            return [f"{shown} by inverting", *steps]
         case ScaleBlock():
             return [f"move {named} together, the noise in units of the scale held fixed: {block.why}"]
         case SiteBlock():

@@ -7,9 +7,12 @@ Nothing registers itself; a family that is not in this tuple is not on the shelf
 
 from __future__ import annotations
 
+from functools import cache
+
 from platewright.families.bernoulli import BERNOULLI
 from platewright.families.beta import BETA
 from platewright.families.binomial import BINOMIAL
+from platewright.families.bounded import bounded
 from platewright.families.categorical import CATEGORICAL
 from platewright.families.chi_square import CHI_SQUARE
 from platewright.families.dirichlet import DIRICHLET
@@ -17,6 +20,7 @@ from platewright.families.exponential import EXPONENTIAL
 from platewright.families.flat import FLAT
 from platewright.families.flat_matrix import FLAT_MATRIX
 from platewright.families.gamma import GAMMA
+from platewright.families.generalised_gamma import GENERALISED_GAMMA
 from platewright.families.geometric import GEOMETRIC
 from platewright.families.half_cauchy import HALF_CAUCHY
 from platewright.families.half_normal import HALF_NORMAL
@@ -25,6 +29,7 @@ from platewright.families.inverse_gaussian import INVERSE_GAUSSIAN
 from platewright.families.inverse_wishart import INVERSE_WISHART
 from platewright.families.laplace import LAPLACE
 from platewright.families.log_normal import LOG_NORMAL
+from platewright.families.logistic import LOGISTIC
 from platewright.families.logistic_normal import LOGISTIC_NORMAL
 from platewright.families.multinomial import MULTINOMIAL
 from platewright.families.multivariate_normal import MULTIVARIATE_NORMAL
@@ -51,6 +56,7 @@ FAMILIES: tuple[Family, ...] = (
     FLAT,
     FLAT_MATRIX,
     GAMMA,
+    GENERALISED_GAMMA,
     GEOMETRIC,
     HALF_CAUCHY,
     HALF_NORMAL,
@@ -59,6 +65,7 @@ FAMILIES: tuple[Family, ...] = (
     INVERSE_WISHART,
     LAPLACE,
     LOG_NORMAL,
+    LOGISTIC,
     LOGISTIC_NORMAL,
     MULTINOMIAL,
     MULTIVARIATE_NORMAL,
@@ -73,5 +80,21 @@ FAMILIES: tuple[Family, ...] = (
     WEIBULL,
     WISHART,
 )
+
+BOUNDED = ("Truncated", "Censored")
+
+
+@cache
+def family_named(name: str) -> Family | None:
+    """A family of the shelf, or one of them within bounds: `TruncatedNormal@lower@upper`."""
+    if name in FAMILY_BY_NAME:
+        return FAMILY_BY_NAME[name]
+    whole, *ends = name.split("@")
+    for word in BOUNDED:
+        family = FAMILY_BY_NAME.get(whole.removeprefix(word)) if whole.startswith(word) else None
+        if family is not None and family.cumulative is not None and ends in (["lower"], ["upper"], ["lower", "upper"]):
+            return bounded(word, family, "lower" in ends, "upper" in ends)
+    return None
+
 
 FAMILY_BY_NAME: dict[str, Family] = {family.name: family for family in FAMILIES}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import lgamma, log
+from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import POSITIVE, UNIT
 from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X, weight
@@ -39,6 +39,7 @@ BETA = Family(
     natural=(_a.symbol - 1, _b.symbol - 1),
     log_normaliser=lgamma(_a.symbol) + lgamma(_b.symbol) - lgamma(_a.symbol + _b.symbol),
     from_natural={"a": weight(0) + 1, "b": weight(1) + 1},
+    cumulative=call("beta_cdf", _a.symbol, _b.symbol, X),
     draw=lambda generator, p, size: generator.beta(p["a"], p["b"], size),
     mean=lambda p: p["a"] / (p["a"] + p["b"]),
     variance=_variance,

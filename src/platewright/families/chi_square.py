@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from platewright.algebra.build import lgamma, log
+from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.lazy import special
 from platewright.family import Family, Parameter, X
@@ -26,6 +26,7 @@ CHI_SQUARE = Family(
     natural=(0.5 * _degrees.symbol - 1,),
     base=-0.5 * X,
     log_normaliser=0.5 * math.log(2) * _degrees.symbol + lgamma(0.5 * _degrees.symbol),
+    cumulative=call("gamma_cdf", 0.5 * _degrees.symbol, 0.5 * X),
     draw=lambda generator, p, size: generator.chisquare(p["degrees"], size),
     mean=lambda p: p["degrees"],
     variance=lambda p: 2 * p["degrees"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import log
+from platewright.algebra.build import exp, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
 from platewright.family import Family, Parameter, X
@@ -24,6 +24,7 @@ EXPONENTIAL = Family(
     natural=(-_rate.symbol,),
     log_normaliser=-log(_rate.symbol),
     spelled={"rate": {"rate": _rate.symbol, "scale": Reference("scale") ** -1}},
+    cumulative=1 - exp(-_rate.symbol * X),
     draw=lambda generator, p, size: generator.standard_exponential(size) / p["rate"],
     mean=lambda p: 1 / p["rate"],
     variance=lambda p: p["rate"] ** -2.0,

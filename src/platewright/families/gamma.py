@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import lgamma, log
+from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
 from platewright.algebra.lazy import special
@@ -27,6 +27,7 @@ GAMMA = Family(
     log_normaliser=lgamma(_shape.symbol) - _shape.symbol * log(_rate.symbol),
     spelled={"rate": {"rate": _rate.symbol, "scale": Reference("scale") ** -1}},
     from_natural={"shape": weight(0) + 1, "rate": -weight(1)},
+    cumulative=call("gamma_cdf", _shape.symbol, _rate.symbol * X),
     draw=lambda generator, p, size: generator.standard_gamma(p["shape"], size) / p["rate"],
     mean=lambda p: p["shape"] / p["rate"],
     variance=lambda p: p["shape"] / p["rate"] ** 2,

@@ -25,6 +25,7 @@ HALF_CAUCHY = Family(
     natural=(),
     base=-call("log1p", (X / _scale.symbol) ** 2),
     log_normaliser=math.log(math.pi / 2) + log(_scale.symbol),
+    cumulative=(2 / math.pi) * call("arctan2", X, _scale.symbol),
     draw=lambda generator, p, size: p["scale"] * np.abs(generator.standard_cauchy(size)),
     mean=lambda p: np.full_like(p["scale"], np.inf, dtype=float),
     variance=lambda p: np.full_like(p["scale"], np.inf, dtype=float),

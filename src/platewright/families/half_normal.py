@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from platewright.algebra.build import log
+from platewright.algebra.build import call, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
 from platewright.algebra.lazy import special
@@ -33,6 +33,7 @@ HALF_NORMAL = Family(
             "precision": _precision.symbol,
         }
     },
+    cumulative=2 * call("normal_cdf", X * _precision.symbol**0.5) - 1,
     draw=lambda generator, p, size: np.abs(generator.standard_normal(size)) / np.sqrt(p["precision"]),
     mean=lambda p: np.sqrt(2 / (np.pi * p["precision"])),
     variance=lambda p: (1 - 2 / np.pi) / p["precision"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import lgamma, log
+from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.lazy import special
 from platewright.family import Array, Family, Parameter, Values, X
@@ -35,6 +35,7 @@ INVERSE_GAMMA = Family(
     statistics=(log(X), X**-1),
     natural=(-_shape.symbol - 1, -_scale.symbol),
     log_normaliser=lgamma(_shape.symbol) - _shape.symbol * log(_scale.symbol),
+    cumulative=1 - call("gamma_cdf", _shape.symbol, _scale.symbol / X),
     draw=lambda generator, p, size: p["scale"] / generator.standard_gamma(p["shape"], size),
     mean=_mean,
     variance=_variance,

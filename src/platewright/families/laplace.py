@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from platewright.algebra.build import call, log
+from platewright.algebra.build import call, exp, log, where
 from platewright.algebra.domain import POSITIVE, REAL
 from platewright.algebra.expression import Reference
 from platewright.family import Array, Family, Parameter, Values, X
@@ -33,6 +33,11 @@ LAPLACE = Family(
     natural=(-_rate.symbol,),
     log_normaliser=math.log(2) - log(_rate.symbol),
     spelled={"rate": {"scale": Reference("scale") ** -1, "rate": _rate.symbol}},
+    cumulative=where(
+        call("less", X, _mean.symbol),
+        0.5 * exp(-_rate.symbol * call("absolute", X - _mean.symbol)),
+        1 - 0.5 * exp(-_rate.symbol * call("absolute", X - _mean.symbol)),
+    ),
     draw=lambda generator, p, size: p["mean"] + generator.laplace(size=size) / p["rate"],
     mean=lambda p: p["mean"],
     variance=lambda p: 2 / p["rate"] ** 2,

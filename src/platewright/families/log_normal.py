@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from platewright.algebra.build import log
+from platewright.algebra.build import call, log
 from platewright.algebra.domain import POSITIVE, REAL
 from platewright.algebra.expression import Reference
 from platewright.algebra.lazy import special
@@ -37,6 +37,7 @@ LOG_NORMAL = Family(
             "precision": _precision.symbol,
         }
     },
+    cumulative=call("normal_cdf", (log(X) - _mean.symbol) * _precision.symbol**0.5),
     draw=lambda generator, p, size: np.exp(p["mean"] + generator.standard_normal(size) / np.sqrt(p["precision"])),
     mean=lambda p: np.exp(p["mean"] + 0.5 / p["precision"]),
     variance=lambda p: np.expm1(1 / p["precision"]) * np.exp(2 * p["mean"] + 1 / p["precision"]),

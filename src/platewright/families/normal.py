@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from platewright.algebra.build import log
+from platewright.algebra.build import call, log
 from platewright.algebra.domain import POSITIVE, REAL
 from platewright.algebra.expression import Reference
 from platewright.algebra.lazy import special
@@ -37,6 +37,7 @@ NORMAL = Family(
         }
     },
     from_natural={"mean": weight(0) / (-2 * weight(1)), "precision": -2 * weight(1)},
+    cumulative=call("normal_cdf", (X - _mean.symbol) * _precision.symbol**0.5),
     draw=lambda generator, p, size: p["mean"] + generator.standard_normal(size) / np.sqrt(p["precision"]),
     mean=lambda p: p["mean"],
     variance=lambda p: 1 / p["precision"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import log
+from platewright.algebra.build import exp, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
 from platewright.family import Array, Family, Parameter, Values, X, weight
@@ -37,6 +37,7 @@ PARETO = Family(
     log_normaliser=-log(_shape.symbol) - _shape.symbol * log(_scale.symbol),
     lower=_scale.symbol,
     from_natural={"shape": -weight(0) - 1, "scale": Reference("lower")},
+    cumulative=1 - exp(_shape.symbol * (log(_scale.symbol) - log(X))),
     draw=lambda generator, p, size: p["scale"] * np.exp(generator.standard_exponential(size) / p["shape"]),
     mean=_mean,
     variance=_variance,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import log
+from platewright.algebra.build import exp, log
 from platewright.algebra.domain import POSITIVE
 from platewright.algebra.expression import Reference
 from platewright.algebra.lazy import special
@@ -36,6 +36,7 @@ WEIBULL = Family(
     natural=(_shape.symbol - 1, -_rate.symbol),
     log_normaliser=-log(_shape.symbol) - log(_rate.symbol),
     spelled={"rate": {"scale": Reference("scale") ** -_shape.symbol, "rate": _rate.symbol}},
+    cumulative=1 - exp(-_rate.symbol * X**_shape.symbol),
     draw=lambda generator, p, size: (generator.standard_exponential(size) / p["rate"]) ** (1 / p["shape"]),
     mean=lambda p: _scale(p) * special.gamma(1 + 1 / p["shape"]),
     variance=_variance,

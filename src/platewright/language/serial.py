@@ -26,7 +26,7 @@ from platewright.algebra.serial import (
     text_from_json,
 )
 from platewright.errors import FormatError
-from platewright.families import FAMILY_BY_NAME
+from platewright.families import FAMILY_BY_NAME, family_named
 from platewright.language.model import Model
 from platewright.language.plate import Plate
 from platewright.language.variable import Kind, Potential, Variable
@@ -134,9 +134,10 @@ def variable_from_json(data: object) -> Variable:
         data,
         *("name", "kind", "axes", "rank", "domain", "family", "parameters", "log_density", "definition", "optional"),
     )
-    family = written["family"]
-    if family is not None and family not in FAMILY_BY_NAME:
-        raise FormatError(f"there is no family `{family!r}`"[:80], expected="one of: " + ", ".join(FAMILY_BY_NAME))
+    name = written["family"]
+    family = None if name is None else family_named(name) if isinstance(name, str) else None
+    if name is not None and family is None:
+        raise FormatError(f"there is no family `{name!r}`"[:80], expected="one of: " + ", ".join(FAMILY_BY_NAME))
     kind = _one_of(written["kind"], get_args(Kind))
     axes = _axes_from_json(written["axes"])
     rank = size_from_json(written["rank"])
@@ -154,7 +155,7 @@ def variable_from_json(data: object) -> Variable:
         rank=rank,
         log_density=expression_from_json(written["log_density"]),
         definition=definition,
-        family=None if family is None else FAMILY_BY_NAME[family],
+        family=family,
         parameters=tuple((text_from_json(name), expression_from_json(value)) for name, value in pairs),
         optional=tuple(text_from_json(name) for name in list_from_json(written["optional"])),
     )

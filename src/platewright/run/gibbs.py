@@ -24,7 +24,17 @@ from platewright.run.moving import Mover, mover
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_finite, check_possible
 from platewright.run.slicing import element_density, slice_step
-from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
+from platewright.schemas.blocks import (
+    BoundedBlock,
+    ChainBlock,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    ScaleBlock,
+    SiteBlock,
+    SliceBlock,
+)
+from platewright.schemas.gibbs import GibbsPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +102,7 @@ class Sampler:
                         self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
-                    case _:
+                    case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock() | SiteBlock():
                         self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
         check_finite(self.values)
 

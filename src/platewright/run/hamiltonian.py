@@ -1,9 +1,9 @@
-"""Hamiltonian moves: follow the gradient with momentum until the path turns back (Hoffman & Gelman 2014, Betancourt 2017).
+"""Hamiltonian moves: follow the gradient with momentum until the path turns back (Hoffman & Gelman 2014).
 
     r' = r + step/2 R' grad(u)        u' = u + step R r'        r'' = r' + step/2 R' grad(u')         R R' = metric
 
-The path doubles forwards or backwards at random; the next state is chosen among its points by their weight exp(-energy),
-so the target distribution is kept for any step and any metric that do not depend on the present state.
+The path doubles forwards or backwards at random; the next state is chosen among its points by their weight
+exp(-energy), so the target is kept for any step and any metric that do not depend on the present state.
 """
 
 from __future__ import annotations

@@ -7,11 +7,13 @@ more once draws are kept. Paths that lose the energy are counted, and told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from platewright.errors import DivergenceWarning
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.block_density import BlockDensity
@@ -68,6 +70,21 @@ def window_ends(warm_up: int) -> list[int]:
         found.append(at)
         length *= 2
     return found
+
+
+def warn_of_divergence(movers: Iterable[object]) -> None:
+    """Tell of paths that were lost after warm-up, block by block, over all chains."""
+    lost: dict[tuple[str, ...], tuple[int, int]] = {}
+    for found in movers:
+        if isinstance(found, HamiltonianMover):
+            diverged, paths = lost.get(found.variables, (0, 0))
+            lost[found.variables] = diverged + found.diverged, paths + found.paths
+    for variables, (diverged, paths) in lost.items():
+        if diverged:
+            text = f"{diverged} of {paths} paths of {', '.join(variables)} diverged: draws near there are too few"
+            warnings.warn(
+                f"{text}; a longer warm-up or another parameterisation may help", DivergenceWarning, stacklevel=4
+            )
 
 
 class HamiltonianMover:

@@ -9,11 +9,12 @@ import numpy as np
 
 from platewright.family import Array
 from platewright.graph.graph import Graph
+from platewright.run.bounded_draws import BoundedMover
 from platewright.run.coordinate_slices import CoordinateMover
 from platewright.run.hamiltonian_block import HamiltonianMover
 from platewright.run.scale_moves import ScaleMover
 from platewright.run.sites import SiteMover
-from platewright.schemas.blocks import CoordinateBlock, HamiltonianBlock, ScaleBlock, SiteBlock
+from platewright.schemas.blocks import BoundedBlock, CoordinateBlock, HamiltonianBlock, ScaleBlock, SiteBlock
 
 
 class Mover(Protocol):
@@ -29,7 +30,7 @@ class Mover(Protocol):
         """New values of the block given all values."""
 
 
-Moved = HamiltonianBlock | CoordinateBlock | ScaleBlock | SiteBlock
+Moved = HamiltonianBlock | CoordinateBlock | ScaleBlock | BoundedBlock | SiteBlock
 
 
 def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Mover:
@@ -39,6 +40,8 @@ def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mappi
             return HamiltonianMover(graph, block, sizes)
         case CoordinateBlock():
             return CoordinateMover(graph, block, sizes)
+        case BoundedBlock():
+            return BoundedMover(graph, block, sizes)
         case ScaleBlock():
             return ScaleMover(graph, block, sizes)
         case SiteBlock():

@@ -16,7 +16,9 @@ from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, check_state, run_chain
+from platewright.run.hamiltonian_block import warn_of_divergence
 from platewright.run.monitoring import Drawn
+from platewright.run.moving import Mover
 from platewright.run.native import thread_count
 from platewright.run.native_gibbs import NativeGibbs, compiled_gibbs
 from platewright.run.native_gibbs_chains import Counts, run_chains
@@ -182,10 +184,13 @@ def run_gibbs(
         return native, chosen
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
     found: list[dict[str, Array]] = []
+    movers: list[Mover] = []
     for generator in np.random.default_rng(seed).spawn(chains):
         start = starting_values(plan.graph, wanted, sizes, generator, initial)
         sampler = Sampler(plan, columns, sizes, generator, start)
         found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
+        movers += sampler.movers.values()
+    warn_of_divergence(movers)
     order = [name for name in plan.graph.nodes if name in found[0]]
     return {name: np.stack([chain[name] for chain in found]) for name in order}, chosen
 

@@ -1,6 +1,6 @@
 """Move a scale and all that it scales at once: e = (b - mean) sqrt(precision) stays, the scale is drawn by a slice.
 
-    density of (s, e)  =  p(s, b(s, e), rest) prod_i precision_i(s)^(-1/2),        b_i = mean_i + e_i / sqrt(precision_i(s))
+density of (s, e)  =  p(s, b(s, e), rest) prod_i precision_i(s)^(-1/2),        b_i = mean_i + e_i / sqrt(precision_i(s))
 """
 
 from __future__ import annotations

@@ -29,9 +29,7 @@ IMPOSSIBLE = -1e200
 class SiteMover:
     """The sites of one variable of one chain, with their colours."""
 
-    def __init__(
-        self, graph: Graph, block: SiteBlock, columns: Mapping[str, Array], sizes: Mapping[str, int]
-    ) -> None:
+    def __init__(self, graph: Graph, block: SiteBlock, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
         (self.name,) = block.variables
         node = graph.nodes[self.name]
         self.shape = tuple(sizes[axis.plate] for axis in node.axes)
@@ -71,7 +69,7 @@ class SiteMover:
         return {self.name: flat.reshape(self.shape)}
 
     def _scores(self, flat: Array, sites: Array, rows: Sequence[tuple[int, Array]]) -> Array:
-        """For each site of a colour the log weight of each level: all sites are set to the level, and rows told apart."""
+        """For each site of a colour the log weight of each level: all are set to it, and their rows told apart."""
         scores = np.zeros((len(sites), self.levels))
         tried = flat.copy()
         for level in range(self.levels):

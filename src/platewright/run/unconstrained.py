@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -154,7 +155,7 @@ class Joined:
         counts = [np.full(part.size, part.domain.kind == "integer") for part in self.parts]
         self.is_count = np.concatenate(counts) if counts else np.zeros(0, dtype=bool)
         edges = np.cumsum([0, *(part.size for part in self.parts)])
-        self.slices = [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self.slices = [slice(int(a), int(b)) for a, b in pairwise(edges)]
         self.size = int(edges[-1])
 
     def free(self, values: Mapping[str, Array]) -> Array:

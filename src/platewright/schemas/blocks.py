@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from platewright.algebra.expression import Expression
+from platewright.family import Family
 from platewright.graph.graph import Factor
 from platewright.schema import Plan
 from platewright.schemas.scaling import Scaled
@@ -67,6 +69,23 @@ class ScaleBlock:
 
 
 @dataclass(frozen=True)
+class BoundedBlock:
+    """One unknown within bounds: where its conditional without them is a family, draws invert it between them."""
+
+    variables: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    lower: tuple[Expression, ...]
+    upper: tuple[Expression, ...]
+    """Bounds over the axes of the unknown; the tightest counts."""
+    family: Family | None = None
+    parameters: tuple[tuple[str, Expression], ...] = ()
+    """The family of an unknown that nothing depends on, which is its own."""
+    plan: Plan | None = None
+    """Else the exact plan of its conditional; a slice between the bounds where there is neither."""
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class SiteBlock:
     """Discrete unknowns whose elements meet: each drawn given its neighbours, those without a tie at once."""
 
@@ -75,7 +94,9 @@ class SiteBlock:
     why: str
 
 
-Block = ExactBlock | SliceBlock | ChainBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | SiteBlock
+Block = (
+    ExactBlock | SliceBlock | ChainBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | BoundedBlock | SiteBlock
+)
 
 WAYS: dict[type[Block], str] = {
     ExactBlock: "exact",
@@ -84,6 +105,14 @@ WAYS: dict[type[Block], str] = {
     HamiltonianBlock: "Hamiltonian",
     CoordinateBlock: "slice by coordinate",
     ScaleBlock: "along their scale",
+    BoundedBlock: "exact within bounds",
     SiteBlock: "site by site",
 }
 """How a block is moved, in a word."""
+
+
+def way(block: Block) -> str:
+    """The word for a block; one within bounds that cannot be inverted is moved by a slice."""
+    if isinstance(block, BoundedBlock) and block.family is None and block.plan is None:
+        return "slice within bounds"
+    return WAYS[type(block)]

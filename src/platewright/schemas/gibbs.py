@@ -18,26 +18,31 @@ from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
 from platewright.schemas.blocks import (
-    WAYS,
     Block,
+    BoundedBlock,
     ChainBlock,
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    ScaleBlock,
     SiteBlock,
     SliceBlock,
+    way,
 )
+from platewright.schemas.bounds import bounded_block, is_bounded
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.rough import rough_blocks, touching
 
 NAME = "gibbs"
 __all__ = [
     "Block",
+    "BoundedBlock",
     "ChainBlock",
     "CoordinateBlock",
     "ExactBlock",
     "GibbsPlan",
     "HamiltonianBlock",
+    "ScaleBlock",
     "SiteBlock",
     "SliceBlock",
     "hidden_block",
@@ -62,7 +67,7 @@ class GibbsPlan:
     @property
     def summary(self) -> str:
         """One line about the blocks."""
-        shown = [f"{{{', '.join(block.variables)}}} {WAYS[type(block)]}" for block in self.blocks]
+        shown = [f"{{{', '.join(block.variables)}}} {way(block)}" for block in self.blocks]
         count = len(self.blocks)
         return f"{count} block{'' if count == 1 else 's'}: {'; '.join(shown)}"
 
@@ -94,6 +99,13 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
             continue
         blocks.append(block)
         waiting = [name for name in waiting if name not in block.variables]
+    for name in [name for name in rough if is_bounded(now, name)]:
+        found = bounded_block(_given_all_but(now, [name]), factors, name)
+        if isinstance(found, Declined):
+            rough[name] = f"{rough[name]}; {found.reason}"
+        else:
+            del rough[name]
+            blocks.append(found)
     blocks += rough_blocks(now, factors, rough)
     for name in hidden:
         found = hidden_block(now, name)

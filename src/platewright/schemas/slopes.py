@@ -164,6 +164,9 @@ def _product(*factors: Expression) -> Expression:
 def _chooses(term: Expression, index: Index) -> bool:
     factors = term.factors if isinstance(term, Multiply) else (term,)
     return any(
-        isinstance(f, Indicator) and index in (f.left, f.right) and isinstance(f.left, Index) and isinstance(f.right, Index)
+        isinstance(f, Indicator)
+        and index in (f.left, f.right)
+        and isinstance(f.left, Index)
+        and isinstance(f.right, Index)
         for f in factors
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from platewright.algebra import build
 from platewright.algebra.expression import Constant, Expression
+from platewright.language.bounding import Censored, Truncated
 from platewright.language.bugs.expressions import scalar
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.syntax import Bounds, Density
@@ -21,28 +22,11 @@ from platewright.language.distribution import Distribution
 Cumulative = Callable[..., Expression]
 
 
-def _normal(x: Expression, mean: Expression, precision: Expression) -> Expression:
-    return build.call("normal_cdf", (x - mean) * build.power(precision, 0.5))
-
-
-def _laplace(x: Expression, mean: Expression, rate: Expression) -> Expression:
-    below = 0.5 * build.exp(rate * (x - mean))
-    return build.where(build.call("less", x, mean), below, 1 - 0.5 * build.exp(-rate * (x - mean)))
-
-
 CUMULATIVE: dict[str, Cumulative] = {
-    "dnorm": _normal,
-    "dlnorm": lambda x, mean, precision: _normal(build.log(x), mean, precision),
-    "dexp": lambda x, rate: 1 - build.exp(-rate * x),
-    "dweib": lambda x, shape, rate: 1 - build.exp(-rate * build.power(x, shape)),
-    "dlogis": lambda x, mean, rate: build.call("logistic", rate * (x - mean)),
     "dunif": lambda x, lower, upper: (x - lower) / (upper - lower),
     "dpar": lambda x, shape, scale: 1 - build.power(scale / x, shape),
-    "ddexp": _laplace,
 }
-"""P(X <= x) where our algebra has it."""
-
-POSITIVE = {"dlnorm", "dexp", "dweib", "dpar", "dgamma", "dchisqr", "dbeta"}
+"""P(X <= x) of families that have bounds of their own; others state theirs (see `families/bounded.py`)."""
 
 
 def absorbed(name: str, density: Density, frame: Frame, base: Distribution) -> Distribution | None:
@@ -57,7 +41,10 @@ def absorbed(name: str, density: Density, frame: Frame, base: Distribution) -> D
     at_zero = mean == Constant(0.0) and ends == (Constant(0.0), None)
     if name == "dnorm" and bounds.kind == "T" and at_zero:
         return HalfNormal(precision=base.given["precision"], plates=base.plates)
-    return None
+    if base.family.cumulative is None or base.family.lower is not None or base.start is not None:
+        return None
+    cut = Truncated if bounds.kind == "T" else Censored
+    return cut(base, lower=ends[0], upper=ends[1])
 
 
 def factor(name: str, density: Density, frame: Frame, x: Expression) -> Expression:
@@ -84,21 +71,15 @@ def _ends(bounds: Bounds, frame: Frame) -> tuple[Expression | None, Expression |
 def _log_probability(
     name: str, density: Density, frame: Frame, lower: Expression | None, upper: Expression | None
 ) -> Expression:
-    """log(F(upper) - F(lower)), in the tail that does not cancel where only one end is given."""
-    if lower == Constant(0.0) and upper is None and name in POSITIVE:
-        return Constant(0.0)
+    """log(F(upper) - F(lower))."""
     if name not in CUMULATIVE:
         assert density.bounds is not None
         raise frame.complain(
             density.bounds.place,
             f"`T(,)` on `{density.name}` is declined: its cumulative distribution is not in our algebra",
-            expected="one of: " + ", ".join(sorted(CUMULATIVE)),
+            expected="dnorm, dlnorm, dexp, dgamma, dchisqr, dbeta, dweib, dggamma, dlogis, ddexp, dunif or dpar",
         )
     arguments = [scalar(argument, frame) for argument in density.arguments]
-    if name == "dnorm" and (lower is None) != (upper is None):
-        mean, precision = arguments
-        distance = (upper - mean) if upper is not None else (mean - lower)
-        return build.call("log_normal_cdf", distance * build.power(precision, 0.5))
     cumulative = CUMULATIVE[name]
     high = Constant(1.0) if upper is None else cumulative(upper, *arguments)
     low = Constant(0.0) if lower is None else cumulative(lower, *arguments)

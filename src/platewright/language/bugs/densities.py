@@ -45,8 +45,10 @@ FORMS: dict[str, Form] = {
     "dexp": Form("Exponential", ("rate",)),
     "dflat": Form("Flat", ()),
     "dgamma": Form("Gamma", ("shape", "rate")),
+    "dggamma": Form("GeneralisedGamma", ("shape", "rate", "power")),
     "dgeom0": Form("Geometric", ("p",)),
     "dlnorm": Form("LogNormal", ("mean", "precision")),
+    "dlogis": Form("Logistic", ("mean", "rate")),
     "dmnorm": Form("MultivariateNormal", ("mean", "precision"), (1, 2)),
     "dmnorm.vcov": Form("MultivariateNormal", ("mean", "covariance"), (1, 2)),
     "dmulti": Form("Multinomial", ("probabilities", "count"), (1, 0)),
@@ -71,20 +73,7 @@ SPELLED = {
 }
 
 
-def _logistic(x: Expression, mean: Expression, rate: Expression) -> Expression:
-    z = rate * (x - mean)
-    return build.log(rate) + build.call("log_logistic", z) + build.call("log_logistic", -z)
-
-
-def _generalised_gamma(x: Expression, shape: Expression, rate: Expression, power: Expression) -> Expression:
-    scaled = build.log(rate) + build.log(x)
-    front = build.log(power) - build.lgamma(shape) + power * shape * scaled - build.log(x)
-    return front - build.exp(power * scaled)
-
-
 DENSITIES: dict[str, tuple[int, bool, Callable[..., Expression]]] = {
-    "dlogis": (2, False, _logistic),
-    "dggamma": (3, True, _generalised_gamma),
     "dloglik": (1, False, lambda x, phi: phi),
 }
 """Log densities outside the shelf: number of arguments, whether the value is positive, and the expression."""

@@ -99,7 +99,7 @@ def write_bugs(model: Model) -> str:
 
 def _write_draw(page: _Page, variable: Variable) -> None:
     assert variable.family is not None
-    family = variable.family.name
+    family = (variable.family.within or variable.family).name
     known = _BY_FAMILY.get(family)
     if known is None or "first@" in "".join(_names(variable.log_density)):
         raise ModelError(f"`{variable.name}` is a {family} that BUGS cannot say", expected=", ".join(_BY_FAMILY))
@@ -117,7 +117,16 @@ def _write_draw(page: _Page, variable: Variable) -> None:
         raise ModelError(f"`{variable.name}`: matrices are not written yet")
     events = [f"1:{page.size(axis.plate)}" for axis in variable.events]
     target = _element(_word(variable.name), [*(_loop(axis) for axis in variable.plates), *events])
-    page.statement(variable.plates, f"{target} ~ {density}({', '.join(shown)})")
+    page.statement(variable.plates, f"{target} ~ {density}({', '.join(shown)}){_bounds(page, variable)}")
+
+
+def _bounds(page: _Page, variable: Variable) -> str:
+    """`T(l, u)` of a truncated variable, `C(l, u)` of a censored one."""
+    if variable.family is None or variable.family.within is None:
+        return ""
+    given = dict(variable.parameters)
+    ends = ", ".join(_text(given[word], page) if word in given else "" for word in ("lower", "upper"))
+    return f" {'T' if variable.family.proper else 'C'}({ends})"
 
 
 def _vector(page: _Page, variable: Variable, value: Expression) -> str:

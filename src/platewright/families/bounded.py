@@ -1,0 +1,103 @@
+"""A family within bounds: truncated to them, with the probability between them as its normaliser, or censored.
+
+    truncated    p(x) / (F(upper) - F(lower))        lower <= x <= upper:   values outside were never counted
+    censored     p(x)                                lower <= x <= upper:   x is known to lie there; its integral over
+                                                                            the interval is the interval's probability
+
+F is the cumulative distribution of the family, stated with it. Draws invert F between its values at the bounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from platewright.algebra.build import call, log
+from platewright.algebra.domain import REAL
+from platewright.algebra.evaluate import elementwise
+from platewright.algebra.expression import ONE, ZERO, Call, Expression
+from platewright.algebra.substitution import substitute
+from platewright.family import Array, Family, Parameter, Values, X
+
+LOWER = Parameter("lower", REAL)
+UPPER = Parameter("upper", REAL)
+LEAST_MASS = 1e-9
+"""The share of a family between bounds below which inverting F loses too many digits."""
+
+
+def bounded(name: str, family: Family, below: bool, above: bool) -> Family:
+    """The family `Truncated...` or `Censored...` with those of the two bounds that are given."""
+    extra = (*((LOWER,) if below else ()), *((UPPER,) if above else ()))
+    density = family.log_density
+    if name == "Truncated":
+        density = density - log_mass(family, below, above)
+    words = "".join(f"@{parameter.name}" for parameter in extra)
+    return Family(
+        name=f"{name}{family.name}{words}",
+        parameters=(*family.parameters, *extra),
+        domain=family.domain,
+        statistics=(),
+        natural=(),
+        log_normaliser=ZERO,
+        stable_log_density=density,
+        base=density,
+        spelled=family.spelled,
+        defaults=family.defaults,
+        lower=LOWER.symbol if below else family.lower,
+        upper=UPPER.symbol if above else family.upper,
+        draw=lambda generator, p, size: _drawn(family, generator, p, size),
+        # What is censored has the mass of its interval, which tells of the parameters: it is no leaf to cut.
+        proper=name == "Truncated" and family.proper,
+        within=family,
+    )
+
+
+def log_mass(family: Family, below: bool, above: bool) -> Expression:
+    """log(F(upper) - F(lower)), in the tail that does not cancel where only one end is given."""
+    assert family.cumulative is not None
+    at_low = substitute(family.cumulative, {X: LOWER.symbol})
+    at_high = substitute(family.cumulative, {X: UPPER.symbol})
+    if below and above:
+        return log(at_high - at_low)
+    value = at_high if above else at_low
+    if isinstance(value, Call) and value.function == "normal_cdf":
+        (z,) = value.arguments
+        return call("log_normal_cdf", z if above else -z)
+    return log(value) if above else log(ONE - value)
+
+
+def _drawn(family: Family, generator: np.random.Generator, p: Values, size: tuple[int, ...]) -> Array:
+    """Independent draws; where the bounds leave almost nothing, the end nearer to the mass."""
+    lower, upper = p.get("lower", np.array(-np.inf)), p.get("upper", np.array(np.inf))
+    own = {name: value for name, value in p.items() if name not in ("lower", "upper")}
+    return drawn_between(family, own, lower, upper, generator.random(size))[0]
+
+
+def drawn_between(family: Family, p: Values, lower: Array, upper: Array, share: Array) -> tuple[Array, Array]:
+    """The point that leaves `share` of the mass between the bounds below it, and where it can be trusted."""
+    assert family.quantile is not None
+    shape = np.broadcast_shapes(np.shape(lower), np.shape(upper), np.shape(share), *(np.shape(v) for v in p.values()))
+    low, high, part = (np.broadcast_to(value, shape).astype(float) for value in (lower, upper, share))
+    parameters = {name: np.broadcast_to(value, shape) for name, value in p.items()}
+    turned = np.zeros(shape, dtype=bool)
+    if family.domain == REAL and "mean" in parameters:  # symmetric about its mean: work in the lower tail
+        mean = parameters["mean"]
+        turned = low > mean
+        low, high = np.where(turned, 2 * mean - high, low), np.where(turned, 2 * mean - low, high)
+        part = np.where(turned, 1 - part, part)
+    with np.errstate(all="ignore"):
+        at_low, at_high = (_cumulative(family, parameters, value) for value in (low, high))
+        place = at_low + part * (at_high - at_low)
+        found = np.asarray(family.quantile(place, parameters), dtype=float)
+    sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
+    sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
+    found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
+    return (np.where(turned, 2 * parameters["mean"] - found, found) if turned.any() else found), sure
+
+
+def _cumulative(family: Family, p: Values, x: Array) -> Array:
+    """F at x, with 0 and 1 at and beyond the ends of the domain."""
+    assert family.cumulative is not None
+    inside = (x > family.domain.lower) & (x < family.domain.upper)
+    middle = np.where(inside, x, np.nan)
+    values = np.asarray(elementwise(family.cumulative, {**p, "x": middle}), dtype=float)
+    return np.where(inside, values, np.where(x <= family.domain.lower, 0.0, 1.0))

@@ -1,0 +1,165 @@
+"""Models whose unknowns are coupled without a closed form: links, lags, simplexes, matrices, angles, counts, jumps."""
+
+from __future__ import annotations
+
+import platewright as pw
+from schemas.small_instance import Case
+
+
+def logistic_weights() -> pw.Model:
+    m = pw.Model("logistic regression, weights on a plate")
+    n, j = m.plate("n"), m.plate("j")
+    m.x = pw.Input(plates=(n, j))
+    m.w = pw.Normal(0, sd=1, plates=j)
+    m.y = pw.Bernoulli(logit=pw.dot(m.x, m.w, over=j), plates=n)
+    return m
+
+
+def choices() -> pw.Model:
+    m = pw.Model("choices by weights of each level")
+    n, k = m.plate("n"), m.plate("k", 3)
+    m.x = pw.Input(plates=n)
+    m.a, m.b = pw.Normal(0, sd=1, plates=k), pw.Normal(0, sd=1, plates=k)
+    m.total = pw.sum(pw.exp(m.a + m.b * m.x), over=k)
+    m.y = pw.Categorical(pw.exp(m.a + m.b * m.x) / m.total, plates=n, over=k)
+    return m
+
+
+def random_effects() -> pw.Model:
+    m = pw.Model("random effects in groups with an unknown scale")
+    g, n = m.plate("g"), m.plate("n")
+    m.group = pw.Input(plates=n, levels=g)
+    m.sigma = pw.Uniform(0.1, 2)
+    m.a = pw.Normal(0, sd=1)
+    m.e = pw.Normal(m.a, sd=m.sigma, plates=g)
+    m.y = pw.Poisson(pw.exp(m.e[m.group]), plates=n)
+    return m
+
+
+def conjugate_scale() -> pw.Model:
+    m = pw.Model("random effects with a conjugate precision")
+    n = m.plate("n")
+    m.x = pw.Input(plates=n)
+    m.tau = pw.Gamma(3, rate=2)
+    m.b = pw.Normal(0, sd=1)
+    m.e = pw.Normal(0, precision=m.tau, plates=n)
+    m.y = pw.Binomial(5, logit=m.b * m.x + m.e, plates=n)
+    return m
+
+
+def volatility() -> pw.Model:
+    m = pw.Model("stochastic volatility")
+    t = m.plate("t", ordered=True)
+    m.phi = pw.Uniform(0, 1)
+    m.h = pw.Normal(m.phi * m.lag("h"), sd=0.7, start=pw.Normal(0, sd=1), plates=t)
+    m.y = pw.Normal(0, sd=pw.exp(0.5 * m.h), plates=t)
+    return m
+
+
+def blended() -> pw.Model:
+    m = pw.Model("a blend of known rates")
+    n, k = m.plate("n"), m.plate("k", 3)
+    m.x = pw.Input(plates=(n, k))
+    m.p = pw.Dirichlet(2.0, over=k)
+    m.y = pw.Poisson(pw.dot(m.x, m.p, over=k), plates=n)
+    return m
+
+
+def matrix_link() -> pw.Model:
+    m = pw.Model("a precision matrix seen twice")
+    n, d = m.plate("n"), m.plate("d", 2)
+    m.S = pw.Wishart(6, scale=pw.identity(d), over=d)
+    m.y = pw.MultivariateNormal(0, precision=m.S, over=d, plates=n)
+    m.z = pw.Poisson(pw.exp(0.1 * m.S[0, 1]), plates=n)
+    return m
+
+
+def direction() -> pw.Model:
+    m = pw.Model("an angle behind a link")
+    n = m.plate("n")
+    m.a = pw.VonMises(0.5, 2.0)
+    m.y = pw.Normal(pw.cos(m.a) + m.a, sd=1, plates=n)
+    return m
+
+
+def hidden_count() -> pw.Model:
+    m = pw.Model("an unknown number of trials")
+    n = m.plate("n")
+    m.p = pw.Beta(2, 2)
+    m.size = pw.Poisson(4.0, plates=n)
+    m.y = pw.Normal(m.p * m.size, sd=1, plates=n)
+    return m
+
+
+def jump() -> pw.Model:
+    m = pw.Model("a level that jumps at an unknown place")
+    n = m.plate("n")
+    m.x = pw.Input(plates=n)
+    m.place = pw.Uniform(0.5, 2)
+    m.low, m.high = pw.Normal(0, sd=1), pw.Normal(2, sd=1)
+    m.y = pw.Normal(pw.where(pw.less(m.x, m.place), m.low, m.high), sd=0.5, plates=n)
+    return m
+
+
+def weibull_shape() -> pw.Model:
+    m = pw.Model("Weibull with a shape and a regression")
+    n = m.plate("n")
+    m.x = pw.Input(plates=n)
+    m.shape = pw.Gamma(4, rate=3)
+    m.a, m.b = pw.Normal(0, sd=0.7), pw.Normal(0, sd=0.7)
+    m.y = pw.Weibull(m.shape, rate=pw.exp(m.a + m.b * m.x), plates=n)
+    return m
+
+
+def gamma_both() -> pw.Model:
+    m = pw.Model("shape and mean of a Gamma")
+    n = m.plate("n")
+    m.shape = pw.Gamma(4, rate=2)
+    m.level = pw.LogNormal(0, sd=0.5)
+    m.y = pw.Gamma(m.shape, rate=m.shape / m.level, plates=n)
+    return m
+
+
+def truncated_latent() -> pw.Model:
+    m = pw.Model("latent values above zero")
+    n = m.plate("n")
+    m.mu = pw.Normal(0, sd=1)
+    m.x = pw.Truncated(pw.Normal(m.mu, sd=1, plates=n), lower=0)
+    m.y = pw.Normal(m.x, sd=0.5, plates=n)
+    return m
+
+
+def ordered_pair() -> pw.Model:
+    m = pw.Model("one above the other")
+    n = m.plate("n")
+    m.low = pw.Normal(0, sd=1)
+    m.high = pw.Truncated(pw.Normal(0, sd=2), lower=m.low)
+    m.y = pw.Normal(m.low, sd=1, plates=n)
+    m.z = pw.Normal(m.high, sd=1, plates=n)
+    return m
+
+
+def truncated_rate() -> pw.Model:
+    m = pw.Model("counts with a rate between bounds")
+    n = m.plate("n")
+    m.rate = pw.Truncated(pw.Gamma(2, rate=1), lower=0.5, upper=3)
+    m.y = pw.Poisson(m.rate, plates=n)
+    return m
+
+
+ROWS = {"n": 4}
+
+COUPLED: tuple[Case, ...] = (
+    Case("logistic_weights", logistic_weights, ("y",), {"n": 4, "j": 2}),
+    Case("choices", choices, ("y",), ROWS),
+    Case("random_effects", random_effects, ("y",), {"n": 5, "g": 3}),
+    Case("volatility", volatility, ("y",), {"t": 4}),
+    Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
+    Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),
+    Case("truncated_latent", truncated_latent, ("y",), {"n": 3}),
+    Case("truncated_rate", truncated_rate, ("y",), {"n": 3}),
+    *(
+        Case(build.__name__, build, ("y",), ROWS)
+        for build in (conjugate_scale, blended, direction, hidden_count, jump, weibull_shape, gamma_both)
+    ),
+)
