@@ -99,11 +99,9 @@ def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[
     """The tables that hidden variables enter, and the log evidence in terms of them."""
     program = complete.program
     tables = Tables(hidden)
-    for statement in program.passes:
-        if not any(mentions(part, hidden) for part in expressions_of(statement)):
-            continue
-        if isinstance(statement, Statistic):
-            tables.of_statistic(statement)
+    for one_pass in program.passes:
+        if isinstance(one_pass, Statistic) and any(mentions(part, hidden) for part in expressions_of(one_pass)):
+            tables.of_statistic(one_pass)
     pools = [statement for statement in program.passes if isinstance(statement, Pool)]
     body: list[Assign] = []
     centred: list[Centred] = []
