@@ -129,6 +129,11 @@ def test_a_maximum_is_declined_because_nothing_can_be_taken_out_of_it() -> None:
     assert "cannot be taken back" in declined(collapsed_models.uniform_bounds(), "y")
 
 
+def test_a_hidden_value_that_no_sum_over_rows_holds_is_declined() -> None:
+    assert "not by sums over rows" in declined(collapsed_models.one_switch(), "y")
+    assert declined(collapsed_models.spike_and_slab(), "y")
+
+
 def test_a_model_without_hidden_classes_is_declined() -> None:
     assert "no unknown has finitely many values" in declined(collapsed_models.nothing_hidden(), "y")
 
