@@ -6,10 +6,12 @@ vector. A level is found in two steps: its lane by the sums of whole lanes, then
 
 from __future__ import annotations
 
+from platewright.backends.c_gibbs_random import RANDOM
+
 WIDE = 8
 """Levels worked on at a time."""
 
-SUPPORT = """
+VECTORS = """
 /* Levels are worked on so many at a time; rows of tables are padded to a multiple of it. */
 #define WIDE 8
 
@@ -19,26 +21,9 @@ typedef int32_t counts __attribute__((vector_size(32), aligned(4), may_alias));
 
 #define VALUES(address) (*(const lanes *)(address))
 #define COUNTS(address) __builtin_convertvector(*(const counts *)(address), lanes)
+"""
 
-/* xoshiro256++ (Blackman and Vigna); the upper 53 bits make a number in [0, 1). */
-static inline uint64_t rotated(uint64_t x, int by)
-{
-    return (x << by) | (x >> (64 - by));
-}
-
-static inline double uniform(uint64_t *state)
-{
-    const uint64_t result = rotated(state[0] + state[3], 23) + state[0];
-    const uint64_t shifted = state[1] << 17;
-    state[2] ^= state[0];
-    state[3] ^= state[1];
-    state[1] ^= state[2];
-    state[0] ^= state[3];
-    state[2] ^= shifted;
-    state[3] = rotated(state[3], 45);
-    return (double)(result >> 11) * 0x1p-53;
-}
-
+LEVELS = """
 /* A level in proportion to its weight, or -1 when the weights have no positive finite sum. */
 static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_t *state)
 {
@@ -76,6 +61,9 @@ static inline void add_up(const double *weight, int64_t blocks, double *running)
     }
 }
 """
+
+SUPPORT = "".join([VECTORS, RANDOM["next_bits"], RANDOM["uniform"], LEVELS])
+"""Random numbers are those of the other samplers."""
 
 LOG_DETERMINANT = """
 /* The log determinant of a positive definite matrix, which is overwritten by its root; NaN when it is not one. */
