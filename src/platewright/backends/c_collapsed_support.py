@@ -12,12 +12,24 @@ WIDE = 8
 """Levels worked on at a time."""
 
 VECTORS = """
-/* Levels are worked on so many at a time; rows of tables are padded to a multiple of it. */
+/* Levels are added up in eight lanes whatever the machine, so that draws are the same everywhere; rows of tables are
+ * padded to whole eights. A vector of the machine holds all lanes or a part of them. */
 #define WIDE 8
+#if defined(__AVX512F__)
+#define VECTOR 8
+#define FIRST {0, 1, 2, 3, 4, 5, 6, 7}
+#elif defined(__AVX2__)
+#define VECTOR 4
+#define FIRST {0, 1, 2, 3}
+#else
+#define VECTOR 2
+#define FIRST {0, 1}
+#endif
+#define PARTS (WIDE / VECTOR)
 
-typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int64_t places __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int32_t counts __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double lanes __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
+typedef int64_t places __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
+typedef int32_t counts __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias));
 
 #define VALUES(address) (*(const lanes *)(address))
 #define COUNTS(address) __builtin_convertvector(*(const counts *)(address), lanes)
@@ -54,11 +66,12 @@ static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_
 /* Running sums of weights, lane by lane. */
 static inline void add_up(const double *weight, int64_t blocks, double *running)
 {
-    lanes sum = {0};
-    for (int64_t at = 0; at < blocks * WIDE; at += WIDE) {
-        sum += VALUES(weight + at);
-        *(lanes *)(running + at) = sum;
-    }
+    lanes sum[PARTS] = {{0}};
+    for (int64_t block = 0; block < blocks * WIDE; block += WIDE)
+        for (int64_t k = 0; k < PARTS; k++) {
+            sum[k] += VALUES(weight + block + k * VECTOR);
+            *(lanes *)(running + block + k * VECTOR) = sum[k];
+        }
 }
 """
 
