@@ -60,7 +60,7 @@ OPTIONS = {
     "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
     "em": ("restarts", "iterations", "tolerance", "checkpoint"),
 }
-OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"][:-1]}
+OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"]}
 """What `learn` passes on to an iterative schema."""
 
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
@@ -294,8 +294,9 @@ def _iterated(
         check_sizes(plan.complete.program, sizes)
         run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
         seconds = {**seconds, "run": perf_counter() - start}
-        given = (plan, run.chains, columns, sizes, dataset.labels, seed, run.backend, seconds)
-        return CollapsedFit(*given, run.means, run.log_joint)
+        given = (plan, run.chains, columns, sizes, dataset.labels, seed)
+        known = {"backend": run.backend, "seconds": seconds, "means": run.means, "log_joint": run.log_joint}
+        return CollapsedFit(*given, **known)
     for program in plan.programs:
         check_sizes(program, sizes)
     chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)

@@ -19,6 +19,7 @@ from platewright.run.native_collapsed import NativeCollapsed
 from platewright.run.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from schemas.collapsed_models import COLLAPSED
+from schemas.random_mixtures import random_mixture
 from schemas.small_instance import Case, instance
 
 CASES = {case.name: case for case in COLLAPSED}
@@ -55,6 +56,11 @@ def test_c_draws_what_the_plain_sampler_draws(case: Case) -> None:
                 assert np.array_equal(native.hidden[name], values)
                 seen.add((seed, name, values.tobytes()))
     assert len(seen) > 2 * len(plain.hidden), "nothing moved"
+
+
+@pytest.mark.parametrize("seed", (2, 4, 5, 11, 13))
+def test_mixtures_put_together_at_random_too(seed: int) -> None:
+    test_c_draws_what_the_plain_sampler_draws(random_mixture(seed))
 
 
 @pytest.mark.parametrize("name", ["topics", "many_topics", "author_topics", "document_classes", "conjugate_diagonal"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
 
 import platewright as pw
 from platewright.errors import NotSolvable, ParameterError, SizeError, UnknownName
+from platewright.run import collapsed_fit
 from platewright.run.collapsed_fit import CollapsedFit
 
 
@@ -82,6 +85,37 @@ def test_the_same_seed_gives_the_same_draws_and_another_does_not() -> None:
     assert np.array_equal(drawn(1), drawn(1))
     assert not np.array_equal(drawn(1), drawn(2))
     assert not np.array_equal(drawn(1)[:3], drawn(1)[3:])
+
+
+def test_a_run_can_start_where_it_is_told() -> None:
+    z = np.zeros(600, dtype=int)
+    given = {"by": "collapsed-gibbs", "chains": 1, "draws": 1, "warm_up": 0}
+    one, two = (topics().learn(words(), **given, initial={"z": z}, seed=seed) for seed in (1, 1))
+    assert np.array_equal(one["z"].values, two["z"].values)
+    elsewhere = topics().learn(words(), **given, initial={"z": 1 - z}, seed=1)
+    assert not np.array_equal(one["z"].values, elsewhere["z"].values)
+    with pytest.raises(ParameterError, match="out of range"):
+        topics().learn(words(), **given, initial={"z": z + 2})
+
+
+def test_an_interrupted_run_gives_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(stop: int) -> Callable[..., Iterator[int]]:
+        def ticks(steps: range, _: str) -> Iterator[int]:
+            for step in steps:
+                if step == stop:
+                    raise KeyboardInterrupt
+                yield step
+
+        return ticks
+
+    for stop, chains, draws in ((7, 1, 6), (33, 2, 10)):  # in the first chain; in the third
+        monkeypatch.setattr(collapsed_fit, "progress", interrupted(stop))
+        fit = topics().learn(words(), by="collapsed-gibbs", chains=3, draws=10, warm_up=2)
+        assert fit.chains["z"].shape[:2] == (chains, draws)
+        assert np.allclose(fit.expected("phi").sum(axis=-1), 1)
+    monkeypatch.setattr(collapsed_fit, "progress", interrupted(1))
+    with pytest.raises(KeyboardInterrupt):
+        topics().learn(words(), by="collapsed-gibbs", chains=1, draws=10, warm_up=5)
 
 
 def test_one_row_and_more_classes_than_rows() -> None:

@@ -148,6 +148,22 @@ def switched() -> pw.Model:
     return m
 
 
+def partly_labelled() -> pw.Model:
+    m = pw.Model("some rows have labels")
+    n, lab, k, a = m.plate("n"), m.plate("lab"), m.plate("k", 2), m.plate("a", 3)
+    m.p = pw.Dirichlet(1.5, over=k)
+    m.theta = pw.Dirichlet(0.5, over=a, plates=k)
+    m.tau = pw.Gamma(3, rate=2, plates=k)
+    m.mu = pw.Normal(0, precision=0.5 * m.tau, plates=k)
+    m.label = pw.Categorical(m.p, plates=lab)
+    m.u = pw.Normal(m.mu[m.label], precision=m.tau[m.label], plates=lab)
+    m.v = pw.Categorical(m.theta[m.label], plates=lab)
+    m.z = pw.Categorical(m.p, plates=n)
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau[m.z], plates=n)
+    m.x = pw.Categorical(m.theta[m.z], plates=n)
+    return m
+
+
 WORDS = {"doc": 2, "word": 5}
 GROUPS = {"word": (0, 0, 0, 1, 1)}
 
@@ -163,6 +179,7 @@ OWN: tuple[Case, ...] = (
     Case("poisson_columns", poisson_columns, ("y",), {"n": 3, "j": 2}),
     Case("shared_rate", shared_rate, ("y",), {"n": 3, "j": 2}),
     Case("switched", switched, ("y",), {"n": 4}),
+    Case("partly_labelled", partly_labelled, ("label", "u", "v", "y", "x"), {"n": 3, "lab": 4}),
     Case("crossed_words", crossed_words, ("x",), {"n": 3, "j": 2}),
 )
 
@@ -216,6 +233,26 @@ def uniform_bounds() -> pw.Model:
     m.z = pw.Categorical(m.p, plates=n)
     m.top = pw.Pareto(2, 1, plates=k)
     m.y = pw.Uniform(0, m.top[m.z], plates=n)
+    return m
+
+
+def one_switch() -> pw.Model:
+    m = pw.Model("one hidden value for all rows")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.z = pw.Categorical(pw.array([0.3, 0.7], over=k))
+    m.rate = pw.Gamma(2, rate=1, plates=k)
+    m.y = pw.Poisson(m.rate[m.z], plates=n)
+    return m
+
+
+def spike_and_slab() -> pw.Model:
+    m = pw.Model("coefficients that are there or not")
+    n, j = m.plate("n"), m.plate("j", 2)
+    m.x = pw.Input(plates=(n, j))
+    m.q = pw.Beta(1, 1)
+    m.z = pw.Bernoulli(m.q, plates=j)
+    m.b = pw.Normal(0, sd=pw.where(m.z, 2.0, 0.01), plates=j)
+    m.y = pw.Normal(pw.sum(m.x * m.b, over=j), sd=1, plates=n)
     return m
 
 

@@ -25,6 +25,7 @@ from platewright.schemas.collapsed_move import Move
 from schemas import collapsed_models
 from schemas.collapsed_models import COLLAPSED, NAMES
 from schemas.mixtures import MIXTURES
+from schemas.random_mixtures import random_mixture
 from schemas.sequences import CHAINS
 from schemas.small_instance import Case, Instance, Values, instance
 
@@ -129,6 +130,11 @@ def test_a_maximum_is_declined_because_nothing_can_be_taken_out_of_it() -> None:
     assert "cannot be taken back" in declined(collapsed_models.uniform_bounds(), "y")
 
 
+def test_a_hidden_value_that_no_sum_over_rows_holds_is_declined() -> None:
+    assert "not by sums over rows" in declined(collapsed_models.one_switch(), "y")
+    assert declined(collapsed_models.spike_and_slab(), "y")
+
+
 def test_a_model_without_hidden_classes_is_declined() -> None:
     assert "no unknown has finitely many values" in declined(collapsed_models.nothing_hidden(), "y")
 
@@ -171,3 +177,9 @@ def test_data_far_from_zero_keep_their_digits() -> None:
         found.append(sampler.log_weights(move, at))
     assert np.ptp(found[0]) > 0.1
     assert np.allclose(found[0], found[1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_weights_are_ratios_of_evidences_in_mixtures_put_together_at_random(seed: int) -> None:
+    case = random_mixture(seed)
+    assert gap(case, seed) < TOLERANCE

@@ -166,9 +166,10 @@ class _Emitter:
     def refill(self) -> list[str]:
         """Tables of real numbers anew, so that rounding cannot pile up."""
         lines: list[str] = []
+        moving = {entry.table for move in self.plan.moves for entry in move.entries}
         for table in self.plan.tables:
             layout = self.layouts[table.name]
-            if layout.type != "double":
+            if layout.type != "double" or table.name not in moving:
                 continue
             extents = [self.printer.size(layout.plates[axis]) for axis in layout.order]
             if extents:

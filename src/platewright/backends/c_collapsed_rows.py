@@ -146,8 +146,12 @@ class RowPrinter:
         lines += self.renewed(kept, key, keys)
         lines.append(f"const double own = {self.at_level(fast.factors, 'old', without=True)};")
         lines += OWN.strip("\n").splitlines()
-        lines += [f"for (int64_t at = 0; at < {self.stride}; at += WIDE) {{"]
-        lines += [f"    lanes found = {self.product(other, 'VALUES(part + at)')};", *LOOP.strip("\n").splitlines(), "}"]
+        lines += [f"for (int64_t block = 0; block < {self.stride}; block += WIDE) {{", *PART.strip("\n").splitlines()]
+        lines += [
+            f"        lanes found = {self.product(other, 'VALUES(part + at)')};",
+            *LOOP.strip("\n").splitlines(),
+            "}",
+        ]
         lines.append(f"const int64_t new = drawn_level(running, {self.stride} / WIDE, state);")
         lines += ["if (new < 0)", f"    return {self.number};", "if (new != old) {"]
         lines += [f"    {line}" for line in self.moved(kept)] + ["}"]
@@ -171,7 +175,7 @@ class RowPrinter:
         return [
             f"if ({' || '.join(tests)}) {{",
             *set_to,
-            f"    for (int64_t at = 0; at < {self.stride}; at += WIDE)",
+            f"    for (int64_t at = 0; at < {self.stride}; at += VECTOR)",
             f"        *(lanes *)(part + at) = {self.product(kept, 'VALUES(live + at)')};",
             "}",
         ]
@@ -225,14 +229,19 @@ class RowPrinter:
 
 OWN = """
 const lanes owns = own + (lanes){0};
-places place = (places){0, 1, 2, 3, 4, 5, 6, 7} - old;
-lanes sum = {0};
+const places first = (places)FIRST - old;
+lanes sum[PARTS] = {{0}};
+"""
+
+PART = """
+    for (int64_t k = 0; k < PARTS; k++) {
+        const int64_t at = block + k * VECTOR;
 """
 
 LOOP = """
-    const places here = place == 0;
-    found = (lanes)(((places)owns & here) | ((places)found & ~here));
-    place += WIDE;
-    sum += found;
-    *(lanes *)(running + at) = sum;
+        const places here = first + at == 0;
+        found = (lanes)(((places)owns & here) | ((places)found & ~here));
+        sum[k] += found;
+        *(lanes *)(running + at) = sum[k];
+    }
 """

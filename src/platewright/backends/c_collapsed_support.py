@@ -6,39 +6,36 @@ vector. A level is found in two steps: its lane by the sums of whole lanes, then
 
 from __future__ import annotations
 
+from platewright.backends.c_gibbs_random import RANDOM
+
 WIDE = 8
 """Levels worked on at a time."""
 
-SUPPORT = """
-/* Levels are worked on so many at a time; rows of tables are padded to a multiple of it. */
+VECTORS = """
+/* Levels are added up in eight lanes whatever the machine, so that draws are the same everywhere; rows of tables are
+ * padded to whole eights. A vector of the machine holds all lanes or a part of them. */
 #define WIDE 8
+#if defined(__AVX512F__)
+#define VECTOR 8
+#define FIRST {0, 1, 2, 3, 4, 5, 6, 7}
+#elif defined(__AVX2__)
+#define VECTOR 4
+#define FIRST {0, 1, 2, 3}
+#else
+#define VECTOR 2
+#define FIRST {0, 1}
+#endif
+#define PARTS (WIDE / VECTOR)
 
-typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int64_t places __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int32_t counts __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double lanes __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
+typedef int64_t places __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
+typedef int32_t counts __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias));
 
 #define VALUES(address) (*(const lanes *)(address))
 #define COUNTS(address) __builtin_convertvector(*(const counts *)(address), lanes)
+"""
 
-/* xoshiro256++ (Blackman and Vigna); the upper 53 bits make a number in [0, 1). */
-static inline uint64_t rotated(uint64_t x, int by)
-{
-    return (x << by) | (x >> (64 - by));
-}
-
-static inline double uniform(uint64_t *state)
-{
-    const uint64_t result = rotated(state[0] + state[3], 23) + state[0];
-    const uint64_t shifted = state[1] << 17;
-    state[2] ^= state[0];
-    state[3] ^= state[1];
-    state[1] ^= state[2];
-    state[0] ^= state[3];
-    state[2] ^= shifted;
-    state[3] = rotated(state[3], 45);
-    return (double)(result >> 11) * 0x1p-53;
-}
-
+LEVELS = """
 /* A level in proportion to its weight, or -1 when the weights have no positive finite sum. */
 static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_t *state)
 {
@@ -69,13 +66,17 @@ static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_
 /* Running sums of weights, lane by lane. */
 static inline void add_up(const double *weight, int64_t blocks, double *running)
 {
-    lanes sum = {0};
-    for (int64_t at = 0; at < blocks * WIDE; at += WIDE) {
-        sum += VALUES(weight + at);
-        *(lanes *)(running + at) = sum;
-    }
+    lanes sum[PARTS] = {{0}};
+    for (int64_t block = 0; block < blocks * WIDE; block += WIDE)
+        for (int64_t k = 0; k < PARTS; k++) {
+            sum[k] += VALUES(weight + block + k * VECTOR);
+            *(lanes *)(running + block + k * VECTOR) = sum[k];
+        }
 }
 """
+
+SUPPORT = "".join([VECTORS, RANDOM["next_bits"], RANDOM["uniform"], LEVELS])
+"""Random numbers are those of the other samplers."""
 
 LOG_DETERMINANT = """
 /* The log determinant of a positive definite matrix, which is overwritten by its root; NaN when it is not one. */

@@ -81,11 +81,12 @@ class CollapsedData:
             left, right = self._design(part)
             lefts.append(left.reshape(-1, left.shape[-1]))
             rights.append(right.reshape(len(lefts[-1]), -1))
-        return np.linalg.lstsq(np.concatenate(lefts), np.concatenate(rights), rcond=None)[0]
+        found: Array = np.linalg.lstsq(np.concatenate(lefts), np.concatenate(rights), rcond=None)[0]
+        return found
 
     def _centred(self, part: Centred, pilot: Array) -> Array:
         left, right = self._design(part)
-        return right - (left @ pilot).reshape(right.shape)
+        return np.asarray(right - (left @ pilot).reshape(right.shape))
 
     def filled(self, table: Table, hidden: Mapping[str, Array]) -> Array:
         """A table from all its rows."""

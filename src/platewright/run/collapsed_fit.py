@@ -15,7 +15,7 @@ import numpy as np
 
 from platewright.backends.c_expression import Unprintable
 from platewright.backends.compile import find_compiler
-from platewright.errors import BackendError, NotFinite, SizeError, UnknownName
+from platewright.errors import BackendError, NotFinite, ParameterError, SizeError, UnknownName
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
 from platewright.run.allocation import MOST_NUMBERS
@@ -90,6 +90,22 @@ def start_sampler(data: CollapsedData, hidden: Mapping[str, Array], random: Xosh
         return CollapsedSampler(data, hidden, random, order)
 
 
+@dataclass(eq=False)
+class _Chain:
+    """What one chain has left so far."""
+
+    kept: dict[str, list[Array]] = field(default_factory=dict)
+    sums: dict[str, Array] = field(default_factory=dict)
+    trace: list[float] = field(default_factory=list)
+
+    def keep(self, values: Mapping[str, Array], means: Mapping[str, Array], log_joint: float) -> None:
+        for name, value in values.items():
+            self.kept.setdefault(name, []).append(value)
+        for name, value in means.items():
+            self.sums[name] = self.sums.get(name, 0.0) + value
+        self.trace.append(log_joint)
+
+
 def run_collapsed(
     plan: CollapsedPlan,
     columns: Mapping[str, Array],
@@ -101,38 +117,64 @@ def run_collapsed(
     thin: int = 1,
     seed: int = 0,
     backend: str = "auto",
+    initial: Mapping[str, object] | None = None,
 ) -> CollapsedRun:
-    """Independent chains from random starts; the first axis of each result numbers them."""
+    """Independent chains from random starts, or from initial values; the first axis of each result numbers them.
+
+    Ctrl-C ends the run with the chains that are complete, or with the draws of the first as far as it came.
+    """
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     _check_kept(plan, sizes, chains * draws)
     data = CollapsedData(plan, columns, sizes)
     ticks = progress(range(chains * (warm_up + draws)), plan.schema)
-    kept: dict[str, list[list[Array]]] = {}
-    means: dict[str, Array] = {}
-    traces = np.zeros((chains, draws))
+    found: list[_Chain] = []
     used = "numpy"
-    for number, source in enumerate(np.random.SeedSequence(seed).spawn(chains)):
+    for source in np.random.SeedSequence(seed).spawn(chains):
         for_start, for_sweeps, for_parameters = source.spawn(3)
-        start = starting_values(plan.graph, plan.hidden, sizes, np.random.default_rng(for_start))
+        start = starting_values(plan.graph, plan.hidden, sizes, np.random.default_rng(for_start), initial)
+        _check_levels(plan, sizes, start)
         sampler = start_sampler(data, start, Xoshiro.seeded(for_sweeps), backend)
         used = "c" if isinstance(sampler, NativeCollapsed) else "numpy"
-        generator = np.random.default_rng(for_parameters)
-        for _ in range(warm_up):
-            sampler.sweep()
-            next(ticks, None)
-        for draw in range(draws):
-            sampler.sweep(thin)
-            hidden = sampler.hidden
-            values, expected, traces[number, draw] = parameters_given(plan, data, hidden, generator)
-            for name, value in {**{n: v.astype(np.int32) for n, v in hidden.items()}, **values}.items():
-                kept.setdefault(name, [[] for _ in range(chains)])[number].append(value)
-            for name, value in expected.items():
-                means[name] = means.get(name, 0.0) + value / (chains * draws)
-            next(ticks, None)
-    order = [name for name in plan.graph.nodes if name in kept]
-    stacked = {name: np.array(kept.pop(name)) for name in order}
-    return CollapsedRun(stacked, means, traces, used)
+        chain = _Chain()
+        try:
+            for _ in range(warm_up):
+                sampler.sweep()
+                next(ticks, None)
+            generator = np.random.default_rng(for_parameters)
+            for _ in range(draws):
+                sampler.sweep(thin)
+                hidden = sampler.hidden
+                values, means, log_joint = parameters_given(plan, data, hidden, generator)
+                chain.keep({**{n: v.astype(np.int32) for n, v in hidden.items()}, **values}, means, log_joint)
+                next(ticks, None)
+        except KeyboardInterrupt:
+            if not found and not chain.trace:
+                raise
+            found = found or [chain]
+            break
+        found.append(chain)
+    return _gathered(plan, found, used)
+
+
+def _gathered(plan: CollapsedPlan, found: list[_Chain], backend: str) -> CollapsedRun:
+    """Chains side by side, and means over all of them."""
+    order = [name for name in plan.graph.nodes if name in found[0].kept]
+    stacked = {name: np.array([chain.kept.pop(name) for chain in found]) for name in order}
+    count = sum(len(chain.trace) for chain in found)
+    means = {name: np.asarray(sum(chain.sums[name] for chain in found)) / count for name in found[0].sums}
+    return CollapsedRun(stacked, means, np.array([chain.trace for chain in found]), backend)
+
+
+def _check_levels(plan: CollapsedPlan, sizes: Mapping[str, int], start: Mapping[str, Array]) -> None:
+    """Tables are written at these values, so none may lie outside."""
+    for move in plan.moves:
+        values = np.asarray(start[move.hidden])
+        if values.size and (values.min() < 0 or values.max() >= sizes[move.level.plate]):
+            raise ParameterError(
+                f"an initial value of `{move.hidden}` out of range",
+                expected=f"a whole number from 0 to {sizes[move.level.plate] - 1}",
+            )
 
 
 def parameters_given(

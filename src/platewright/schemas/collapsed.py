@@ -79,6 +79,10 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
     except Collapse as reason:
         return Declined(NAME, str(reason))
     used = _weighing(moves)
+    if strange := min(
+        used - set(tables.by_name) - set(complete.program.columns) - {c.name for c in centred}, default=""
+    ):
+        return Declined(NAME, f"`{strange}` is neither data nor a sum over rows")
     moves = tuple(_without_idle(move, used) for move in moves)
     return CollapsedPlan(
         graph,
@@ -99,11 +103,10 @@ def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[
     """The tables that hidden variables enter, and the log evidence in terms of them."""
     program = complete.program
     tables = Tables(hidden)
-    for statement in program.passes:
-        if not any(mentions(part, hidden) for part in expressions_of(statement)):
-            continue
-        if isinstance(statement, Statistic):
-            tables.of_statistic(statement)
+    for one_pass in program.passes:
+        moving = any(mentions(part, hidden) for part in expressions_of(one_pass))
+        if isinstance(one_pass, Statistic) and (moving or one_pass.kind == "sum"):
+            tables.of_statistic(one_pass)  # those that never move are looked at all the same
     pools = [statement for statement in program.passes if isinstance(statement, Pool)]
     body: list[Assign] = []
     centred: list[Centred] = []
@@ -115,7 +118,10 @@ def read_evidence(complete: Plan, hidden: frozenset[str]) -> tuple[Tables, list[
                 opened, found = open_block(statement, pools, tables)
                 body += opened
                 centred += found
-    terms = terms_of(written_out(body, EVIDENCE), tables)
+    evidence = written_out(body, EVIDENCE)
+    if bare := min(names(evidence) & hidden, default=""):
+        raise Collapse(f"`{bare}` enters the evidence beside other results, not by sums over rows")
+    terms = terms_of(evidence, tables)
     return tables, terms, tuple(centred)
 
 

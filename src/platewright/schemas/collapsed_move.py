@@ -128,28 +128,34 @@ def entry_of(table: Table, element: Element, hidden: frozenset[str]) -> Entry:
             "they are neighbours, not exchangeable given the statistics"
         )
     (place,) = places
-    changes: dict[Expression, Expression] = {}
-    members = None
+    rows: dict[Index, Index] = {}
+    members: tuple[Index, Expression, Index] | None = None
     for at, axis in zip(place, element.axes, strict=True):
-        if isinstance(at, Index) and at in table.over and at not in changes:
-            changes[at] = axis
+        if isinstance(at, Index) and at in table.over and at not in rows:
+            rows[at] = axis
             continue
         inner = [index for index in free_indices(at) if index in table.over]
         if mentions(at, hidden):
             raise Collapse(f"which element of `{element.hidden}` a row of `{table.name}` sees is itself hidden")
-        if members is not None or len(inner) != 1 or inner[0] in changes:
+        if members is not None or len(inner) != 1 or inner[0] in rows:
             raise Collapse(f"the rows of `{table.name}` that see an element of `{element.hidden}` are not a plain list")
-        members = Members(inner[0], at, axis)
-    changes[Reference(element.hidden, place)] = element.level
-    rest = tuple(index for index in table.over if index not in changes)
+        members = (inner[0], at, axis)
+    rest = [index for index in table.over if index not in rows]
+    # Rows have names of their own too: a row `j` is one position, a cell `j` of a term is any.
+    rows |= {index: Index(f"{element.hidden}.row.{index.name}", index.plate) for index in rest}
+    renamed: dict[Expression, Expression] = {old: new for old, new in rows.items()}
 
     def placed(part: Expression) -> Expression:
         # Where the variable stands is told by its place as written, so it goes before the rows are renamed.
-        first = {Reference(element.hidden, place): element.level}
-        renamed = {old: new for old, new in changes.items() if isinstance(old, Index)}
-        return substitute(substitute(part, first), renamed)  # type: ignore[arg-type]
+        return substitute(substitute(part, {Reference(element.hidden, place): element.level}), renamed)
 
-    return Entry(table.name, tuple(placed(code) for code in table.codes), placed(table.value), rest, members)
+    return Entry(
+        table.name,
+        tuple(placed(code) for code in table.codes),
+        placed(table.value),
+        tuple(rows[index] for index in rest),
+        None if members is None else Members(rows[members[0]], substitute(members[1], renamed), members[2]),
+    )
 
 
 def move_of(element: Element, tables: Mapping[str, Table], terms: Iterable[Term], hidden: frozenset[str]) -> Move:

@@ -8,7 +8,7 @@ A sum of a table over one of its cells is again a table, whose rows go to fewer 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from platewright.algebra.build import add, multiply, substitute, total
@@ -28,7 +28,6 @@ from platewright.algebra.expression import (
     rebuild,
     walk,
 )
-from platewright.operation import Declined
 from platewright.program.statements import Assign, Statistic
 
 NAME = "collapsed-gibbs"
@@ -107,7 +106,7 @@ class Tables:
                     codes[right] = left
                 case _:
                     rest.append(factor)
-        changes: dict[Expression, Expression] = dict(codes)
+        changes: dict[Expression, Expression] = {index: code for index, code in codes.items()}
         dense = tuple(index for index in statistic.indices if index not in codes)
         return self.named(
             statistic.name,
@@ -234,11 +233,3 @@ def places_of(hidden: str, parts: Sequence[Expression]) -> list[tuple[Expression
             if isinstance(node, Reference) and node.name == hidden:
                 found[node.indices] = None
     return list(found)
-
-
-def is_declined(found: object) -> bool:
-    """Whether a schema said no."""
-    return isinstance(found, Declined)
-
-
-Columns = Mapping[str, tuple[Index, ...]]
