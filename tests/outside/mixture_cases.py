@@ -14,7 +14,7 @@ from outside import mixtures
 from outside.corpus import CORPUS, read_case
 from outside.outcome import Outcome
 
-QUICK = ("geyser_waiting_1d", "earthquakes_poisson_hmm", "carcinoma")
+QUICK = ("carcinoma",)
 LOWEST = 0.05
 LATENT, CHAIN = 0.01, 0.005
 
