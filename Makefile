@@ -6,6 +6,10 @@
 #   make types       mypy --strict
 #   make docs        the pages, in docs/_build/html
 #   make bench       the benchmarks, each in one run against its peers
+#   make outside     every public reference case, in one table (docs/outside.md has the latest)
+#   make outside-jags   JAGS and Platewright timed on the same BUGS cases
+#   make calibrate   simulation-based calibration of the samplers
+#   make calibrate-evidence   calibration of Bayes factors
 #   make clean       remove what these made
 
 PYTHON ?= python3
@@ -17,7 +21,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow types docs bench clean
+.PHONY: help demo test test-slow types docs bench outside outside-jags calibrate calibrate-evidence clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -41,6 +45,21 @@ docs: $(VENV)/installed-docs
 
 bench: $(VENV)/installed-bench
 	$(RUN) benchmarks/exact.py
+
+OUTSIDE := PYTHONPATH=src:tests $(RUN) -m
+CASES ?=
+
+outside: $(VENV)/installed-dev
+	$(OUTSIDE) outside.table $(CASES)
+
+outside-jags: $(VENV)/installed-dev
+	$(OUTSIDE) outside.jags_table $(CASES)
+
+calibrate: $(VENV)/installed-dev
+	$(OUTSIDE) calibration.posteriors $(CASES)
+
+calibrate-evidence: $(VENV)/installed-dev
+	$(OUTSIDE) calibration.evidence $(CASES)
 
 clean:
 	rm -rf $(VENV) docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

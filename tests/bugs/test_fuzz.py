@@ -22,6 +22,15 @@ def test_damaged_texts_give_clean_errors_and_fast(portion: int) -> None:
     assert {"read", "BugsError"} <= {outcome for outcome, _ in outcomes}
 
 
+FOUND = ((4, 12651),)
+"""Trials of long runs that once ended in an error of Python's."""
+
+
+@pytest.mark.parametrize(("seed", "number"), FOUND)
+def test_what_long_runs_found_stays_mended(seed: int, number: int) -> None:
+    assert run(trial(seed, number))[0] in ("read", "BugsError")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import platewright as pw
 from bugs.snippets import SNIPPETS
-from outside.corpus import cases
 from platewright.language.bugs.data import parse_data
 from platewright.language.bugs.parse import parse
 from platewright.language.bugs.reader import BugsModel, read_bugs
@@ -122,11 +118,3 @@ def test_printed_expressions_parse_to_the_same_tree(text: str) -> None:
     if isinstance(statement, Assignment):
         (again,) = parse(f"model {{ x <- {printed(statement.value)} }}").model
         assert isinstance(again, Assignment) and again.value == statement.value
-
-
-def test_no_public_case_is_named_in_the_reader() -> None:
-    plain_words = {"line", "air", "ice", "bones"}
-    folder = Path(__file__).parents[2] / "src" / "platewright" / "language" / "bugs"
-    text = "\n".join(path.read_text().lower() for path in folder.iterdir() if path.is_file())
-    families = {re.sub(r"^jags_|_(no)?test\d+$", "", name).lower() for name in cases("bugs")} - plain_words
-    assert not [name for name in sorted(families) if re.search(rf"\b{re.escape(name)}\b", text)]

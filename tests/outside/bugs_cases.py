@@ -24,7 +24,7 @@ from platewright.run.monitoring import Drawn
 KIND = "bugs"
 MEAN = {"A": 0.15, "B": 0.25}
 RATIO = (0.85, 1.18)
-QUICK = ("Surgical", "Line", "Pumps", "jags_dyes_test1")
+QUICK = ("Surgical", "Asia", "Line")
 
 
 def run(name: str, seconds: float) -> Outcome:

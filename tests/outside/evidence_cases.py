@@ -16,6 +16,7 @@ from outside.outcome import Outcome
 
 KIND = "evidence"
 QUICK = ("stackloss", "contingency_jeffreys_raceDolls")
+PATIENCE = 5.0
 BAYES_FACTOR, INCLUSION, RELATIVE = 1e-3, 1e-4, 1e-3
 MOST_SUBSETS = 2000
 

@@ -8,6 +8,7 @@ from outside.outcome import Outcome
 from platewright.inference.junction_tree import shown_bytes
 
 QUICK = ("asia", "cancer", "gauss_building", "Segmentation_11", "Pedigree_11")
+PATIENCE = 5.0
 
 
 def run(name: str, seconds: float) -> Outcome:

@@ -22,7 +22,7 @@ from outside.posteriordb_models import MODELS, Written
 from platewright.run.monitoring import Drawn
 
 KIND = "posteriordb"
-QUICK = ("earnings-logearn_height", "kidiq-kidscore_momiq")
+QUICK = ("earnings-logearn_height",)
 RENAMED = {"lambda": "rate", "theta1": "move", "theta2": "move"}
 
 

@@ -24,6 +24,7 @@ from outside.tree_cases import coded, read_table, tabled
 
 KIND = "structure"
 QUICK = ("scores_learning_test", "exact_posterior_lizards_bde10")
+PATIENCE = 5.0
 RELATIVE, ABSOLUTE = 1e-9, 1e-6
 PRIORS = {"k2": "1", "bdj": "0.5", "bde_iss1": "bdeu:1", "bde_iss10": "bdeu:10"}
 

@@ -44,7 +44,10 @@ KINDS: dict[str, ModuleType] = {
     "posteriordb": posteriordb_cases,
     "bugs": bugs_cases,
 }
-"""A module for each kind: `run(name, seconds)` gives an outcome, `QUICK` names the cases that are run in every test."""
+"""A module for each kind: `run(name, seconds)` gives an outcome, `QUICK` names the cases that are run in every test.
+
+A kind whose cases end by themselves has `PATIENCE`, by which its time limit is multiplied.
+"""
 
 SECONDS = 60.0
 
@@ -58,7 +61,7 @@ def outcomes(kinds: Sequence[str], names: Sequence[str], quick: bool, seconds: f
                 continue
             if quick and name not in module.QUICK:
                 continue
-            yield run_case(kind, name, module.run, seconds)
+            yield run_case(kind, name, module.run, seconds * getattr(module, "PATIENCE", 1.0))
 
 
 def page(found: Sequence[Outcome], seconds: float) -> str:

@@ -19,6 +19,7 @@ from outside.outcome import Outcome
 
 KIND = "trees"
 QUICK = ("vote",)
+PATIENCE = 5.0
 TOLERANCE = 1e-6
 
 

@@ -309,6 +309,8 @@ FUNCTIONS: dict[str, Any] = {
     "beta_lpdf": lambda x, a, b: stats.beta.logpdf(x, a, b),
     "binomial_lpmf": lambda x, n, p: stats.binom.logpmf(x, n, p),
     "chi_square_lpdf": lambda x, n: stats.chi2.logpdf(x, n),
+    "cauchy_lpdf": lambda x, m, s: stats.cauchy.logpdf(x, m, s),
+    "double_exponential_lpdf": lambda x, m, s: stats.laplace.logpdf(x, m, s),
     "exponential_lpdf": lambda x, r: stats.expon.logpdf(x, scale=1 / r),
     "gamma_lpdf": lambda x, a, r: stats.gamma.logpdf(x, a, scale=1 / r),
     "inv_gamma_lpdf": lambda x, a, s: stats.invgamma.logpdf(x, a, scale=s),

@@ -157,7 +157,7 @@ def _locate_range(part: Range, grid: Grid, scope: Scope) -> Spot:
         last = np.asarray(whole(compute_on(part.last, grid, scope))) - 1
     except NotKnown:
         return Moving()
-    if (first == first.flat[0]).all() and (last == last.flat[0]).all() and first.size and last.size:
+    if first.size and last.size and (first == first.flat[0]).all() and (last == last.flat[0]).all():
         return Span(int(first.flat[0]), max(int(last.flat[0]) - int(first.flat[0]) + 1, 0))
     return Ragged(first, last)
 

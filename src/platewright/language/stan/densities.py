@@ -6,12 +6,15 @@ Normal(mean, precision)      normal_lpdf(x | mean, inv_sqrt(precision))
 from __future__ import annotations
 
 from platewright.algebra.build import power
-from platewright.algebra.expression import Expression, Index, free_indices, names
+from platewright.algebra.expression import Constant, Expression, Index, Power, Reference, free_indices, names
 from platewright.language.plate import beginning
 from platewright.language.stan.expressions import Lines, Page, element, matrix, text, vector
 from platewright.language.variable import Variable
 
-_SCALE = "scale of precision"
+_SCALE, _WIDTH, _ZERO = "scale of precision", "width of rate", "zero"
+"""Arguments that are made from our parameters: 1 / sqrt(precision), 1 / rate, and the middle of a half."""
+
+_HALVES = ("HalfCauchy", "HalfNormal")
 
 FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Bernoulli": ("bernoulli_lpmf", ("p",)),
@@ -19,8 +22,11 @@ FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Binomial": ("binomial_lpmf", ("count", "p")),
     "ChiSquare": ("chi_square_lpdf", ("degrees",)),
     "Exponential": ("exponential_lpdf", ("rate",)),
+    "HalfCauchy": ("cauchy_lpdf", (_ZERO, "scale")),
+    "HalfNormal": ("normal_lpdf", (_ZERO, _SCALE)),
     "Gamma": ("gamma_lpdf", ("shape", "rate")),
     "InverseGamma": ("inv_gamma_lpdf", ("shape", "scale")),
+    "Laplace": ("double_exponential_lpdf", ("mean", _WIDTH)),
     "LogNormal": ("lognormal_lpdf", ("mean", _SCALE)),
     "Normal": ("normal_lpdf", ("mean", _SCALE)),
     "Pareto": ("pareto_lpdf", ("scale", "shape")),
@@ -48,9 +54,31 @@ def density(page: Page, variable: Variable) -> tuple[Lines, str]:
     given = dict(variable.parameters)
     shown = []
     for word in words:
-        value = power(given["precision"], -0.5) if word == _SCALE else given[word]
-        shown.append(text(page, value, before))
-    return before, f"{function}({_target(page, variable)} | {', '.join(shown)})"
+        match word:
+            case "zero":
+                shown.append("0.0")
+            case "scale of precision":
+                shown.append(_scale(page, given["precision"], before))
+            case "width of rate":
+                shown.append(text(page, power(given["rate"], -1.0), before))
+            case _:
+                shown.append(text(page, given[word], before))
+    half = " + log(2.0)" if family in _HALVES else ""
+    return before, f"{function}({_target(page, variable)} | {', '.join(shown)}){half}"
+
+
+def _scale(page: Page, precision: Expression, before: Lines) -> str:
+    """One over the square root of a precision; of `s^-2` it is s again."""
+    match precision:
+        case Power(base, Constant(-2.0)):
+            is_positive = isinstance(base, Constant) and base.value > 0
+            if isinstance(base, Reference):
+                is_positive = page.model.variables[base.name].domain.lower >= 0
+            shown = text(page, base, before)
+            return shown if is_positive else f"abs({shown})"
+        case Power(base, Constant(-1.0)):
+            return f"sqrt({text(page, base, before)})"
+    return text(page, power(precision, -0.5), before)
 
 
 def _target(page: Page, variable: Variable) -> str:
