@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from backends.test_c_em import assert_same, assert_step
+from backends.test_c_em import assert_same, assert_step, has_c
 from platewright.backends.c_chain import ChainPass, em_program
+from platewright.backends.c_chain_text import narrowed
 from platewright.backends.compile import find_compiler
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import read_graph
@@ -66,7 +67,7 @@ def test_any_number_of_sequences(count: int) -> None:
         assert_probabilities(em, chain.values)
 
 
-@pytest.mark.parametrize("case", [c for c in CHAINS if isinstance(plan_em(c.graph, "map"), EMPlan)], ids=str)
+@pytest.mark.parametrize("case", [case for case in CHAINS if has_c(case)], ids=str)
 def test_the_small_chains_that_enumeration_judges(case: Case) -> None:
     small = instance(case, 3)
     plan = plan_em(case.graph, "map")
@@ -254,3 +255,35 @@ def test_a_wide_machine_and_a_narrow_one_agree(monkeypatch: pytest.MonkeyPatch) 
         found = native(chain).step(chain.values)
         assert found.objective == pytest.approx(wanted.objective, rel=1e-13)
         assert_same(found.statistics, wanted.statistics, 1e-13)
+
+
+DEFECTS = (
+    ("forward does not scale", "* OF(before + v * GROUP));", "* 1.0);"),
+    (
+        "lanes that have ended go on",
+        "if (time >= this->shortest)\n                end_lanes",
+        "if (0)\n                end_lanes",
+    ),
+    (
+        "the last step is taken a step late",
+        "if (time + s + 1 == this->length[lane])",
+        "if (time + s == this->length[lane])",
+    ),
+    ("backward takes the moves as they are", "matrix + levels * levels, b, at", "matrix, b, at"),
+    ("first steps count as later ones", "if (begins)\n            add_first", "if (0)\n            add_first"),
+    ("exponents are forgotten", "shift[v] += (bits >> 52) - 1023;", ""),
+    ("blocks forget the one before", "from + k * WIDTH, WIDTH", "from, WIDTH"),
+    ("rows are not turned whole", "    CHANGE_SIDES(1)\n", "    CHANGE_SIDES(LANES / 2)\n"),
+)
+
+
+@pytest.mark.parametrize(("old", "new"), [defect[1:] for defect in DEFECTS], ids=[defect[0] for defect in DEFECTS])
+def test_a_defect_planted_in_the_c_is_noticed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = random_chain(17, [70, 60, 50, 9, 3], 3, ("symbol", "gauss"), False)
+    source = em_program(chain.plan).source
+    assert source.count(old) == 1, "the C has changed: plant the defect anew"
+    monkeypatch.setattr(native_em, "narrowed", lambda text, width: narrowed(text, width).replace(old, new))
+    em = native(chain)
+    with pytest.raises(AssertionError):
+        assert_step(em, chain.values)
+        assert not em.by_numpy

@@ -328,4 +328,4 @@ MIXTURES: tuple[Case, ...] = (
 )  # fmt: skip
 
 CLASSES_OF_GROUPS = Case("classes_of_groups", classes_of_groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)})
-"""Not yet in reach: a hidden class of an outer plate, seen through the rows inside it."""
+"""A hidden class of an outer plate, seen through the rows inside it; more of them in `grouped_classes.py`."""

@@ -33,6 +33,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
 )
+from platewright.algebra.grouped import Grouped, group_sums, grouped
 from platewright.algebra.lazy import special
 
 Array = np.ndarray
@@ -147,6 +148,8 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             return np.power(np.asarray(inner(base), dtype=float), inner(exponent))
         case Call(function, arguments):
             return FUNCTIONS[function](*(inner(argument) for argument in arguments))
+        case Sum(index, body) if (found := grouped(index, body)) is not None and found.group in scope:
+            return _by_group(found, index, environment, scope)
         case Sum(index, body):
             return np.sum(_opened(body, environment, scope, index), axis=-1)
         case LogSumExp(index, body):
@@ -213,6 +216,15 @@ def _opened(body: Expression, environment: Environment, scope: tuple[Index, ...]
     result = _evaluate(body, environment, (*scope, index))
     shape = (*result.shape[:-1], environment.sizes[index.plate])
     return np.broadcast_to(result, shape)
+
+
+def _by_group(found: Grouped, index: Index, environment: Environment, scope: tuple[Index, ...]) -> Array:
+    """A sum over the rows of each group; the axis of the groups takes the place of that of the rows."""
+    codes = np.asarray(_evaluate(found.code, environment, (index,)), dtype=np.intp)
+    values = np.asarray(_opened(found.rest, environment, scope, index), dtype=float)
+    place = len(scope) - 1 - scope[::-1].index(found.group)
+    sums = group_sums(codes, np.squeeze(values, axis=place), environment.sizes[found.group.plate])
+    return np.moveaxis(sums, -1, place)
 
 
 def _matrix(matrix: Expression, row: Index, column: Index, environment: Environment, scope: tuple[Index, ...]) -> Array:

@@ -71,8 +71,7 @@ def em_program(plan: EMPlan) -> EMProgram:
     if not chains:
         plain = fused_program(plan)
         return EMProgram(plain.source, plain.passes, plain.fixed, plain.left)
-    others = tuple(item for item in plan.hidden if not item.chain)
-    plain = fused_program(replace(plan, latent=replace(plan.latent, hidden=others)), also=tuple(chains))
+    plain = fused_program(plan, elsewhere=tuple(chains))
     left = list(plain.left)
     passes: list[FusedPass | ChainPass] = list(plain.passes)
     file_names = Names()

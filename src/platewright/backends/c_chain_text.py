@@ -61,8 +61,10 @@ BLOCKS = """
 typedef struct {
     const weighing *single, *pairs;
     int64_t levels, rows, own, apart, blocks, kept;
-    double *weight, *before, *share, *extent, *basis, *inverse, *edge, *carried, *matrices;
+    double *weight, *before, *share, *extent, *ones, *inverse, *edge, *carried, *matrices;
     double *held, *held_moves, *held_pairs, *all;
+    const double **pointers, **steps; /* to the functions of a block, to its weights */
+    shelf room;
 } workspace;
 
 /* Arrays one after the other; 0 when memory is short. */
@@ -71,20 +73,24 @@ static int claim(workspace *work)
     const int64_t levels = work->levels, moves = work->own ? levels * levels : 0;
     const int64_t functions = work->single->functions, of_pairs = work->own ? work->pairs->functions : 0;
     const int64_t copies = work->kept ? work->blocks : 1, size = work->rows * STRIDE;
+    const int64_t most = functions > of_pairs ? functions : of_pairs;
     double **const place[] = {
-        &work->weight, &work->before, &work->share, &work->extent, &work->basis, &work->inverse, &work->carried,
+        &work->weight, &work->before, &work->share, &work->extent, &work->ones, &work->inverse, &work->carried,
         &work->matrices, &work->edge, &work->held, &work->held_moves, &work->held_pairs};
     const int64_t needed[] = {
         copies * size, copies * size, size, (moves > levels ? moves : levels) * STRIDE,
-        (functions > of_pairs ? functions : of_pairs) * STRIDE, (work->blocks * STEPS + 1) * WIDTH, levels * WIDTH,
+        (2 * most + 1) * STRIDE, (work->blocks * STEPS + 1) * WIDTH, levels * WIDTH,
         moves * STRIDE, (work->blocks + 1) * levels * WIDTH, 2 * levels * functions * LANES,
         levels * work->rows * LANES, 2 * moves * of_pairs * LANES};
     int64_t total = 8;
     for (int64_t n = 0; n < 12; n++)
         total += (needed[n] + 7) / 8 * 8;
     work->all = malloc((size_t)total * sizeof(double));
-    if (!work->all)
+    work->pointers = malloc((size_t)(most + 1 + work->rows) * sizeof(double *));
+    if (!work->all || !work->pointers) {
+        free(work->all), free(work->pointers);
         return 0;
+    }
     double *next = (double *)(((uintptr_t)work->all + 63) & ~(uintptr_t)63);
     for (int64_t n = 0; n < 12; n++) {
         *place[n] = next;
@@ -92,19 +98,22 @@ static int claim(workspace *work)
         if (n >= 8 || (n == 0 && levels < work->rows)) /* sums; u before the first step; rows that no level has */
             memset(*place[n], 0, (size_t)needed[n] * sizeof(double));
     }
-    for (int64_t i = 0; i < (functions || of_pairs ? BLOCK : 0); i++)
-        work->basis[i] = 1.0;
+    for (int64_t i = 0; i < BLOCK; i++)
+        work->ones[i] = 1.0;
+    work->pointers[0] = work->ones;
+    work->room = (shelf){work->pointers, work->ones + STRIDE, work->ones + (most + 1) * STRIDE};
+    work->steps = work->pointers + most + 1;
     return 1;
 }
 
 /* Weights and u of a block; on the way back they are only made again. */
-static void visit_forward(const workspace *work, bundle *this, const double *matrix, int64_t b, int64_t at,
+static void visit_forward(workspace *work, bundle *this, const double *matrix, int64_t b, int64_t at,
                           double *weight, double *before, double *tally)
 {
     const int64_t levels = work->levels, time = b * STEPS;
     double *const from = work->edge + b * levels * WIDTH, *const last = from + levels * WIDTH;
     double *const scale = work->inverse + time * WIDTH, top[BLOCK];
-    const double largest = weigh_block(work->single, work->apart, at, b == 0, work->basis, work->extent, weight, top);
+    const double largest = weigh_block(work->single, work->apart, at, b == 0, &work->room, work->extent, weight, top);
     if (tally) {
         tally[2] = largest > tally[2] ? largest : tally[2];
         if (!work->single->ready)
@@ -119,16 +128,16 @@ static void visit_forward(const workspace *work, bundle *this, const double *mat
 }
 
 /* Moves of a block where steps have their own. */
-static void weigh_moves(const workspace *work, bundle *this, int64_t b, int64_t at)
+static void weigh_moves(workspace *work, bundle *this, int64_t b, int64_t at)
 {
     double top[BLOCK], highest = 0.0;
-    weigh_block(work->pairs, 0, at, 0, work->basis, work->extent, work->matrices, top);
+    weigh_block(work->pairs, 0, at, 0, &work->room, work->extent, work->matrices, top);
     if (this && !work->pairs->ready)
         add_tops(this, b * STEPS, 1, top, &this->log_scale, &highest);
 }
 
 /* Posterior of a block, and what it adds to sums and counts. */
-static void visit_backward(const workspace *work, bundle *this, const double *turned, int64_t b, int64_t at,
+static void visit_backward(workspace *work, bundle *this, const double *turned, int64_t b, int64_t at,
                            double *weight, const double *before, double *counts, double *pair_counts,
                            double *probability)
 {
@@ -146,10 +155,13 @@ static void visit_backward(const workspace *work, bundle *this, const double *tu
         for (int64_t k = 0; k < levels * levels; k++)
             for (int64_t i = 0; i < BLOCK; i++)
                 matrices[k * STRIDE + i] *= before[k / levels * STRIDE + i] * weight[k % levels * STRIDE + i];
-        add_block(work->pairs, 0, at, 0, work->basis, matrices, work->held_pairs, pair_counts);
-    } else
-        add_up(weight, work->rows, before, levels, work->held_moves);
-    add_block(work->single, work->apart, at, b == 0, work->basis, share, work->held, counts);
+        add_block(work->pairs, 0, at, 0, &work->room, matrices, work->held_pairs, pair_counts);
+    } else {
+        for (int64_t k = 0; k < work->rows; k++)
+            work->steps[k] = weight + k * STRIDE;
+        add_up(work->steps, work->rows, before, levels, work->held_moves);
+    }
+    add_block(work->single, work->apart, at, b == 0, &work->room, share, work->held, counts);
 }
 
 /* Lanes of sums put together. */
@@ -218,7 +230,7 @@ int PASS(const weighing *single, const weighing *pairs, const double *matrix, co
     fold(work.held_moves, levels * rows, moves);
     if (work.own)
         fold(work.held_pairs, 2 * levels * levels * pairs->functions, pair_sums);
-    free(work.all);
+    free(work.all), free(work.pointers);
     return 0;
 }
 """

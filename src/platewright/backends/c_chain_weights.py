@@ -30,6 +30,12 @@ typedef struct {
     const int32_t *code, *pair;
 } weighing;
 
+/* Functions of the rows of a block: 1, columns, products; room for columns less their centre, and for products. */
+typedef struct {
+    const double **basis;
+    double *moved, *products;
+} shelf;
+
 /* A recursion and what it leaves beside the weights: logs of scales, their smallest, the largest of g. */
 typedef struct {
     const int64_t *length; /* of each lane */
@@ -40,7 +46,7 @@ typedef struct {
 /* -- weights ------------------------------------------------------------------------------------------------------ */
 
 /* The first rows of a block that begins sequences. */
-static void weigh_first(const double *basis, int64_t functions, const double *coefficient, int64_t levels,
+static void weigh_first(const double *const *basis, int64_t functions, const double *coefficient, int64_t levels,
                         double *weight)
 {
     for (int64_t k = 0; k < levels; k++) {
@@ -49,7 +55,7 @@ static void weigh_first(const double *basis, int64_t functions, const double *co
             sum[i] = coefficient[k];
         for (int64_t p = 1; p < functions; p++)
             for (int64_t i = 0; i < WIDTH; i++)
-                sum[i] += coefficient[p * levels + k] * basis[p * STRIDE + i];
+                sum[i] += coefficient[p * levels + k] * basis[p][i];
         for (int64_t i = 0; i < WIDTH; i++)
             weight[k * STRIDE + i] = sum[i];
     }
@@ -135,32 +141,42 @@ static void count_turned(const weighing *w, const int32_t *code, const double *s
         }
 }
 
+/* All functions of the rows of a block; the centre of a level is taken off where levels are apart. */
+static void lay_out(const weighing *w, int64_t apart, int64_t level, int64_t at, shelf *room)
+{
+    const double *const tile = w->tiles + at / BLOCK * w->columns * STRIDE;
+    if (apart)
+        fill(room->moved, tile, w->columns, w->centre + level * w->functions + 1);
+    place(room->basis, apart ? room->moved : tile, w->columns, room->products, w->functions, w->pair);
+}
+
 /* All functions of the rows as they enter the weight of one level, or of all when they share their centres. */
-static void weigh_levels(const weighing *w, int64_t at, int64_t begins, int64_t first, int64_t levels, double *basis,
-                         double *weight)
+static void weigh_levels(const weighing *w, int64_t apart, int64_t at, int64_t begins, int64_t first, int64_t levels,
+                         shelf *room, double *weight)
 {
     const int64_t functions = w->functions;
     const double *const coefficient = w->coefficient + first * functions;
-    fill_basis(basis, w->tiles, w->columns, functions, w->pair, w->centre + first * functions, at);
-    const double *const next = w->tiles + (at + BLOCK) * w->columns;
-    weigh(basis, functions, coefficient + w->levels * functions, levels, weight + first * STRIDE, next, w->columns);
+    const double *const next = w->tiles + (at / BLOCK + 1) * w->columns * STRIDE;
+    lay_out(w, apart, first, at, room);
+    weigh(room->basis, functions, coefficient + w->levels * functions, levels, weight + first * STRIDE, next,
+          first ? 0 : w->columns);
     if (begins)
-        weigh_first(basis, functions, coefficient, levels, weight + first * STRIDE);
+        weigh_first(room->basis, functions, coefficient, levels, weight + first * STRIDE);
 }
 
 /* Weights of a block relative to the largest of each row, whose log is left in `top`; with `apart` each level is about
  * its own centre, and the largest size of its terms is returned. */
-static double weigh_block(const weighing *w, int64_t apart, int64_t at, int64_t begins, double *basis, double *extent,
+static double weigh_block(const weighing *w, int64_t apart, int64_t at, int64_t begins, shelf *room, double *extent,
                           double *weight, double *top)
 {
     const int64_t levels = w->levels;
     double largest = 0.0;
     if (w->functions && !apart)
-        weigh_levels(w, at, begins, 0, levels, basis, weight);
+        weigh_levels(w, 0, at, begins, 0, levels, room, weight);
     else if (w->functions)
         for (int64_t k = 0; k < levels; k++) {
-            weigh_levels(w, at, begins, k, 1, basis, weight);
-            weigh_sizes(basis, w->functions, w->coefficient + (levels + k) * w->functions, extent + k * STRIDE);
+            weigh_levels(w, 1, at, begins, k, 1, room, weight);
+            weigh_sizes(room->basis, w->functions, w->coefficient + (levels + k) * w->functions, extent + k * STRIDE);
         }
     if (w->codes)
         look_up_turned(w, w->code + at * w->codes, weight);
@@ -170,11 +186,7 @@ static double weigh_block(const weighing *w, int64_t apart, int64_t at, int64_t 
         memset(top, 0, BLOCK * sizeof(double));
         return largest;
     }
-    for (int64_t i = 0; i < BLOCK; i++)
-        top[i] = weight[i];
-    for (int64_t k = 1; k < levels; k++)
-        for (int64_t i = 0; i < BLOCK; i++)
-            top[i] = weight[k * STRIDE + i] > top[i] ? weight[k * STRIDE + i] : top[i];
+    find_tops(weight, levels, top);
     for (int64_t i = 0; i < BLOCK; i += LANES) {
         const lanes middle = AT(top + i);
         for (int64_t k = 0; k < levels; k++)
@@ -211,32 +223,33 @@ static void add_tops(const bundle *this, int64_t time, int64_t from, const doubl
 /* -- sums --------------------------------------------------------------------------------------------------------- */
 
 /* What the first rows of sequences add; they are taken out of `share`, which the later rows are added up from. */
-static void add_first(const double *basis, int64_t functions, double *share, int64_t levels, double *sums)
+static void add_first(const double *const *basis, int64_t functions, double *share, int64_t levels, double *sums)
 {
     for (int64_t k = 0; k < levels; k++) {
         for (int64_t p = 0; p < functions; p++)
             for (int64_t i = 0; i < WIDTH; i++)
-                sums[(k * functions + p) * LANES + i % LANES] += share[k * STRIDE + i] * basis[p * STRIDE + i];
+                sums[(k * functions + p) * LANES + i % LANES] += share[k * STRIDE + i] * basis[p][i];
         for (int64_t i = 0; i < WIDTH; i++)
             share[k * STRIDE + i] = 0.0;
     }
 }
 
 /* Sums of the functions of the rows of a block times their shares, and counts of their codes. */
-static void add_block(const weighing *w, int64_t apart, int64_t at, int64_t begins, double *basis, double *share,
+static void add_block(const weighing *w, int64_t apart, int64_t at, int64_t begins, shelf *room, double *share,
                       double *held, double *counts)
 {
     const int64_t levels = w->levels, functions = w->functions;
     const int64_t together = apart ? 1 : levels;
     if (w->codes)
         count_turned(w, w->code + at * w->codes, share, counts);
-    for (int64_t line = 0; at && line < BLOCK * w->columns; line += 8)
-        __builtin_prefetch(w->tiles + (at - BLOCK) * w->columns + line, 0, 2); /* the block before comes next */
+    const double *const before = w->tiles + (at / BLOCK - 1) * w->columns * STRIDE;
+    for (int64_t line = 0; at && line < w->columns * STRIDE; line += 8)
+        __builtin_prefetch(before + line, 0, 2); /* the block before comes next */
     for (int64_t k = 0; functions && k < levels; k += together) {
-        fill_basis(basis, w->tiles, w->columns, functions, w->pair, w->centre + k * functions, at);
+        lay_out(w, apart, k, at, room);
         if (begins)
-            add_first(basis, functions, share + k * STRIDE, together, held + k * functions * LANES);
-        add_up(basis, functions, share + k * STRIDE, together, held + (levels + k) * functions * LANES);
+            add_first(room->basis, functions, share + k * STRIDE, together, held + k * functions * LANES);
+        add_up(room->basis, functions, share + k * STRIDE, together, held + (levels + k) * functions * LANES);
     }
 }
 """

@@ -89,17 +89,16 @@ def em_source(plan: EMPlan) -> str:
     return fused_program(plan).source
 
 
-def fused_program(plan: EMPlan, also: tuple[Hidden, ...] = ()) -> FusedProgram:
-    """The fused passes of a plan; any refusal leaves the whole plan to NumPy, which then has all probabilities.
+def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProgram:
+    """The fused passes of a plan, but for hidden variables whose passes are made elsewhere.
 
-    `also` are hidden variables whose passes somebody else makes: statements with them are not fixed.
+    Any refusal leaves the whole plan to NumPy, which then has all probabilities.
     """
     left: list[tuple[str, str]] = []
     passes = []
     fixed = []
     file_names = Names()
-    every = (*plan.hidden, *also)
-    probabilities = {item.probability for item in every} | {item.pair for item in every}
+    probabilities = {item.probability for item in plan.hidden} | {item.pair for item in plan.hidden}
     for statement in plan.maximise.passes:
         met = probabilities & {name for whole in expressions_of(statement) for name in names(whole)}
         if not met:
@@ -107,6 +106,8 @@ def fused_program(plan: EMPlan, also: tuple[Hidden, ...] = ()) -> FusedProgram:
         elif len(met) > 1:
             left.append((statement.name, f"it needs {' and '.join(sorted(met))} together"))
     for item in plan.hidden:
+        if item in elsewhere:
+            continue
         if item.chain:
             left.append((item.name, "its elements form a chain"))
             continue

@@ -36,6 +36,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.grouped import grouped
 from platewright.algebra.node import Expression
 from platewright.algebra.substitution import substitute
 from platewright.backends.c_expression import Unprintable
@@ -122,6 +123,8 @@ class Splitter:
             case Power(base, Constant(2.0)):
                 half = self.split(base)
                 return product(half, half)
+            case Sum(index, body) if grouped(index, body) is not None:
+                raise Unprintable(f"a sum over the rows of {next(iter(sorted(map(str, self.rows))))}")
             case Sum(index, body):
                 return collected([summed(term, index) for term in self.split(body)])
             case Quadratic():

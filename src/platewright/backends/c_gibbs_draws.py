@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from platewright.algebra.expression import Index, Reference
+from platewright.algebra.expression import Index, Reference, Sum, walk
+from platewright.algebra.grouped import grouped
 from platewright.backends.c_expression import CCode, Unprintable
 from platewright.backends.c_gibbs_function import Function
 from platewright.backends.c_support import c_comment
@@ -163,6 +164,11 @@ class DrawWriter:
 
     def weights(self, conditional: TableConditional, axes: tuple[Index, ...], rows: str) -> None:
         printer = self.printer
+        for part in walk(conditional.log_weights):
+            if (
+                isinstance(part, Sum) and grouped(part.index, part.body) is not None
+            ):  # it would visit all rows each time
+                raise Unprintable(f"`{conditional.variable}` adds up the rows of each of its elements")
         printer.line("for (int64_t i = 0; i < count; i++)")
         printer.line("    top[i] = -INFINITY;")
         with printer.loop(conditional.level) as k, ExitStack() as inside:

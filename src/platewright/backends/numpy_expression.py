@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from platewright.algebra.expression import (
+    ONE,
     Add,
     AtMost,
     Call,
@@ -32,6 +33,7 @@ from platewright.algebra.expression import (
     bound,
 )
 from platewright.algebra.functions import FUNCTIONS
+from platewright.algebra.grouped import Grouped, grouped
 from platewright.algebra.text import number
 from platewright.algebra.zero_times_log import safe_product
 from platewright.backends.naming import Names
@@ -201,8 +203,24 @@ class NumpyPrinter:
     # -- sums ---
 
     def sum(self, index: Index, body: Expression, scope: Scope) -> Code:
+        found = grouped(index, body)
+        if found is not None and found.group in scope:
+            return self.grouped_sum(found, index, scope)
         product = self.matrix_product(index, body, scope)
         return product if product is not None else self.reduced("np.sum", index, body, scope)
+
+    def grouped_sum(self, found: Grouped, index: Index, scope: Scope) -> Code:
+        """`sum_n [group[n] = g] x[n]` in one pass over the rows."""
+        self.used.add("grouped")
+        others = tuple(axis for axis in scope if axis != found.group)
+        rows, values = self.code(found.code, (index,)), self.code(found.rest, (index, *others))
+        weights = "" if found.rest == ONE else f", {values.text}"
+        text = f"grouped([{rows.text}], ({self.size(found.group.plate)},){weights})"
+        made = (found.group, *(axis for axis in values.axes if axis != index))
+        axes = tuple(axis for axis in scope if axis in made)
+        if axes != made:
+            text = f"np.moveaxis({text}, 0, {axes.index(found.group)})"
+        return Code(text, axes)
 
     def matrix_product(self, index: Index, body: Expression, scope: Scope) -> Code | None:
         """`sum_j x[n, j] w[j]` as `x @ w`."""

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from platewright.algebra.build import add, log_sum_exp, substitute, totals
-from platewright.algebra.expression import Expression, Index, Reference, walk
+from platewright.algebra.build import add, equal, log_sum_exp, multiply, substitute, totals
+from platewright.algebra.expression import (
+    Expression,
+    Index,
+    Lag,
+    Reference,
+    all_indices,
+    free_indices,
+    fresh,
+    names,
+    walk,
+)
 from platewright.elimination.state import State, TableConditional
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
@@ -21,7 +31,7 @@ def table_move(state: State, name: str) -> State | Declined:
     level = Index(f"{name}.level", plate)
     weights: list[Expression] = []
     for factor in state.touching(name):
-        moved = _at_level(factor, name, node.axes, level)
+        moved = _at_level(factor, name, node.axes, level, state.unknown)
         if isinstance(moved, Declined):
             return moved
         weights.append(moved)
@@ -44,14 +54,50 @@ def _coupled(factor: Factor, name: str) -> bool:
     return len(_places(factor, name)) > 1
 
 
-def _at_level(factor: Factor, name: str, axes: tuple[Index, ...], level: Index) -> Expression | Declined:
+def _at_level(
+    factor: Factor, name: str, axes: tuple[Index, ...], level: Index, unknown: tuple[str, ...]
+) -> Expression | Declined:
     """A factor's contribution to one element of the variable, with the variable set to `level`."""
     place = next(iter(_places(factor, name)))
-    expression = substitute(factor.expression, {Reference(name, place): level})
-    changes: dict[Expression, Expression] = {}
-    for axis, at in zip(axes, place, strict=True):
-        if not isinstance(at, Index) or at not in factor.axes or at in changes:
-            return Declined(f"sum out {name}", f"`{name}` is looked up at {at} in {factor.owner}")
-        changes[at] = axis
-    left = [axis for axis in factor.axes if axis not in changes]
-    return totals(substitute(expression, changes), left)
+    if reason := looked_up_apart(factor, place, set(unknown)):
+        return Declined(f"sum out {name}", f"`{name}` is looked up at {reason} in {factor.owner}")
+    return at_element(factor, place, axes, substitute(factor.expression, {Reference(name, place): level}))
+
+
+def looked_up_apart(factor: Factor, place: tuple[Expression, ...], unknown: set[str]) -> str:
+    """Where a factor looks for an element that it does not belong to as a whole; empty when it belongs to one.
+
+    It does when the place is one of its own plates, or a known code of its rows: `z[group[n]]` belongs to one group.
+    """
+    seen: set[Expression] = set()
+    for at in place:
+        own = isinstance(at, Index) and at in factor.axes
+        if not (own or _is_code(at, factor, unknown)) or at in seen:
+            return str(at)
+        seen.add(at)
+    return ""
+
+
+def _is_code(at: Expression, factor: Factor, unknown: set[str]) -> bool:
+    """Whether a place is a known column of the factor's rows, at these rows themselves."""
+    lagged = any(isinstance(part, Lag) for part in walk(at))
+    inside = free_indices(at) <= set(factor.axes)
+    return isinstance(at, Reference) and inside and not lagged and not names(at) & unknown
+
+
+def at_element(
+    factor: Factor, place: tuple[Expression, ...], axes: tuple[Index, ...], expression: Expression
+) -> Expression:
+    """The sum of an expression over those elements of a factor's plates that belong to one element at `axes`."""
+    own = {at: axis for axis, at in zip(axes, place, strict=True) if isinstance(at, Index)}
+    changes: dict[Expression, Expression] = dict(own)
+    taken = set(all_indices(expression)) | set(axes) | set(factor.axes)
+    for axis in factor.axes:  # an index of the rows that is called like one of the element steps aside
+        if axis in axes and axis not in own:
+            changes[axis] = new = fresh(axis, taken)
+            taken.add(new)
+    picked = [
+        equal(substitute(at, changes), axis) for axis, at in zip(axes, place, strict=True) if not isinstance(at, Index)
+    ]
+    left = [changes.get(axis, axis) for axis in factor.axes if axis not in own]
+    return totals(multiply(*picked, substitute(expression, changes)), left)  # type: ignore[arg-type]

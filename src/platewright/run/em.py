@@ -211,7 +211,8 @@ def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Ar
     plan, columns, sizes = runner.plan, runner.columns, runner.sizes
     plates = {axes[0].plate for axes in plan.latent.elements}
     row = min(plates, default="")
-    if len(plates) == 1 and not plan.latent.gaussian and sizes[row] > ROWS_TO_START:
+    looked_up = any(node.domain.levels == row for node in plan.graph.nodes.values())  # rows that belong to these
+    if len(plates) == 1 and not plan.latent.gaussian and sizes[row] > ROWS_TO_START and not looked_up:
         if any(item.chain for item in plan.hidden):
             chosen = some_steps(columns[beginning(row)], ROWS_TO_START, generator)
         else:

@@ -53,26 +53,27 @@ class NativeChain(ChainPart):
         self,
         function: Any,
         values: Mapping[str, Array],
-        centres: Mapping[str, Doubles],
-        apart: bool,
         threads: int,
+        centres: Mapping[str, Doubles] | None = None,
         probability: Doubles | None = None,
     ) -> Sums:
-        """Coefficients, the sequences, and the sums of all ranges merged in a fixed order."""
+        """Coefficients, the sequences, and the sums of all ranges merged in a fixed order; see `NativePass.run`."""
+        apart = centres is not None
+        centres = self.pilot if centres is None else centres
         given = {**self.columns, **values}
         weights = self.weighed(Environment({**given, **centres}, self.sizes), apart)
         pairs = self.moves.weighed(Environment({**given, **self.moves.pilot}, self.sizes), False)
         matrix, log_matrix = self.matrix(pairs)
         own = self.chain.moves_change
-        single = self.weighing(weights, centre := self.layout.centre_rows(centres))
-        other = self.moves.weighing(pairs, centre_of_pairs := self.moves.layout.centre_rows(self.moves.pilot))
+        single = self.weighing(weights, centre := self.layout.centre_rows(centres), apart)
+        other = self.moves.weighing(pairs, self.moves.middle, False)
         held = None if probability is None else np.empty((len(self.bundles.rows), self.layout.levels))
         first = (ctypes.byref(single), ctypes.byref(other) if own else None, _pointer(matrix))
         places = (_pointer(self.bundles.blocks), _pointer(self.bundles.lengths))
         results = self.ranges_of(
             function, (*first, *places, ctypes.c_int64(apart), ctypes.c_int64(KEPT)), threads, held
         )
-        del centre, centre_of_pairs
+        del centre
         sums, counts, pair_sums, pair_counts, moves, tally = _merged(results)
         log_norm = float(tally[0]) + weights.log_top + (pairs.log_top if own else log_matrix * self.later)
         self.check(log_norm, tally, apart, (sums, counts, pair_sums, pair_counts, moves))

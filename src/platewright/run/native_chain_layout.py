@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from platewright.algebra.evaluate import evaluate
 from platewright.algebra.expression import ONE, Index
-from platewright.backends.c_em_text import BLOCK
+from platewright.backends.c_em_text import BLOCK, STRIDE
 from platewright.family import Array
 from platewright.run.native_em_layout import Doubles, Layout
 from platewright.run.native_em_sums import Contraction, Placed, Sums
@@ -75,16 +75,17 @@ class ChainLayout(Layout):
         super().__post_init__()
         self.levels = int(np.prod([self.sizes[level.plate] for level in self.levels_of]))
 
-    def tiles(self) -> Doubles:
-        """All columns block by block, steps of sequences side by side."""
+    def tiles(self, centre: Doubles) -> Doubles:
+        """All columns less their centre, block by block, steps of sequences side by side."""
         assert self.bundles is not None
         rows = self.bundles.rows
-        found = np.empty((len(rows) // BLOCK, self.singles - 1, BLOCK))
+        found = np.zeros((len(rows) // BLOCK, self.singles - 1, STRIDE))
         start = 0
         for values in self.values:
+            here = slice(start, start + values.shape[1])
             held = values[rows].reshape(-1, BLOCK, values.shape[1]).transpose(0, 2, 1)
-            found[:, start : start + values.shape[1]] = held
-            start += values.shape[1]
+            np.subtract(held, centre[here, None], out=found[:, here, :BLOCK])
+            start = here.stop
         return found
 
 

@@ -119,11 +119,18 @@ class ChainPart(NativePass):
     def because(self) -> str:
         return f"the log weights of {self.one.item.name} are differences of large numbers"
 
-    def weighing(self, weights: Weights, centre: Doubles) -> Weighing:
+    def weighing(self, weights: Weights, centre: Doubles, apart: bool) -> Weighing:
         """The same for the emitted C; what it points to must be kept by the caller."""
         functions = 0 if self.only_codes else len(self.layout.pairs)
         head = (self.layout.levels, functions, self.layout.singles - 1, self.codes.shape[1], weights.table.shape[2])
-        arrays = (self.tiles, centre, weights.coefficient, weights.table, self.codes, self.pairs)
+        arrays = (
+            self.raw_tiles if apart else self.tiles,
+            centre,
+            weights.coefficient,
+            weights.table,
+            self.codes,
+            self.pairs,
+        )
         return Weighing(*head, int(weights.ready), *(array.ctypes.data for array in arrays))
 
     def room(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from platewright.algebra.build import substitute, totals
 from platewright.algebra.expression import Expression, Index, Reference, walk
 from platewright.algebra.put_in import put_in
 from platewright.elimination.state import TableConditional
+from platewright.elimination.tables import at_element, looked_up_apart
 from platewright.errors import UnknownName
 from platewright.graph.graph import Factor, Graph
 from platewright.inference.ordering import choose_ordering
@@ -225,7 +225,7 @@ def _apart(factor: Factor, names: set[str]) -> str:
         shown = ", ".join(sorted(names & factor.names))
         return f"{factor.owner} ties {shown} at different elements"
     for place in found:
-        if len(set(place)) < len(place) or not all(isinstance(at, Index) and at in factor.axes for at in place):
+        if looked_up_apart(factor, place, names):
             return f"{factor.owner} looks {min(names & factor.names)} up at {', '.join(map(str, place))}"
     return ""
 
@@ -253,10 +253,9 @@ def _cliques(order: Sequence[str], factors: Sequence[Factor], names: set[str]) -
 def at_levels(factor: Factor, axes: tuple[Index, ...], levels: Mapping[str, Expression]) -> Expression:
     """A factor's contribution to one element, with its hidden variables set to their levels."""
     expression = factor.expression
-    changes: dict[Expression, Expression] = {}
+    found: tuple[Expression, ...] = ()
     for name, level in levels.items():
         for place in places(factor, name):
             expression = put_in(expression, {Reference(name, place): level})
-            changes |= dict(zip(place, axes, strict=True))
-    left = [axis for axis in factor.axes if axis not in changes]
-    return totals(substitute(expression, changes), left)
+            found = place
+    return at_element(factor, found, axes, expression)
