@@ -30,6 +30,8 @@ from platewright.program.program import Program
 from platewright.run.allocation import check_allocations
 from platewright.run.changing import needs_rows, row_plate
 from platewright.run.em import EstimatedFit, choose_em_backend, run_em
+from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
+from platewright.run.evidence_fit import EvidenceFit, run_evidence, settled
 from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
 from platewright.run.mean_field import MeanFieldFit, run_mean_field
@@ -42,6 +44,7 @@ from platewright.run.verifying import Verification, verify_fit
 from platewright.run.verifying_iterations import verify_iterations
 from platewright.schema import Goal, Plan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -49,10 +52,10 @@ from platewright.schemas.mean_field import MeanFieldPlan
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
 OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
-OPTIONS["mean-field"] = OPTIONS["em"]
+OPTIONS |= {"mean-field": OPTIONS["em"], **EVIDENCE_OPTIONS}
 """What `learn` passes on to an iterative schema."""
 
-AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
+AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 
 class Model(language.Model):
@@ -139,6 +142,7 @@ class Model(language.Model):
         dataset = bind(wanted, data, scan=scan, partly=True)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
+        plan = settled(plan, by, {**fixed_sizes(plan.graph), **dataset.sizes})
         derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
         if not isinstance(plan, Plan):
@@ -231,14 +235,14 @@ def read_uai(source: str | Path) -> Model:
 
 
 def _iterated(
-    plan: EMPlan | GibbsPlan | MeanFieldPlan,
+    plan: EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan,
     columns: Mapping[str, Any],
     dataset: Dataset,
     seed: int,
     backend: str,
     options: Mapping[str, Any],
     seconds: dict[str, float],
-) -> EstimatedFit | MeanFieldFit | SampledFit:
+) -> EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit:
     """Run an iterative plan."""
     start = perf_counter()
     allowed = OPTIONS[plan.schema]
@@ -256,6 +260,9 @@ def _iterated(
         bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
+    if isinstance(plan, EvidencePlan):
+        weighed = run_evidence(plan, columns, sizes, dataset.labels, seed, options)
+        return replace(weighed, seconds={**seconds, "run": perf_counter() - start})
     for program in plan.programs:
         check_sizes(program, sizes)
     chains = run_gibbs(plan, columns, sizes, seed=seed, **options)
@@ -333,6 +340,8 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
             return emit(plan.program, backend)
         case GibbsPlan():
             programs = plan.programs
+        case EvidencePlan():
+            programs = (plan.complete.program,) if plan.complete else plan.gibbs.programs if plan.gibbs else ()
         case _:
             programs = (plan.expect, plan.maximise)
     return "\n\n".join(emit(program, backend) for program in programs)

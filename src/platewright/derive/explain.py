@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from platewright.graph.equation import joint_equation
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
 from platewright.schemas.mean_field import MeanFieldPlan
 
-AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan
+AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
 
 def explain_plan(plan: AnyPlan) -> str:
@@ -20,6 +21,8 @@ def explain_plan(plan: AnyPlan) -> str:
             return explain(plan)
         case GibbsPlan():
             return explain_gibbs(plan)
+        case EvidencePlan():
+            return explain_evidence(plan)
     return explain_em(plan)
 
 
@@ -76,6 +79,16 @@ def explain_gibbs(plan: GibbsPlan) -> str:
                 lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
             case ChainBlock():
                 lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
+    return "\n".join(lines + _why_not_better(plan))
+
+
+def explain_evidence(plan: EvidencePlan) -> str:
+    """The identity that a method rests on, and the plan below it."""
+    lines = [*_heading(plan, "unknown", plan.unknown), *plan.lines]
+    if plan.gibbs is not None:
+        lines += ["", *explain_gibbs(plan.gibbs).splitlines()[6:]]
+    if plan.complete is not None:
+        lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("elim"))]
     return "\n".join(lines + _why_not_better(plan))
 
 

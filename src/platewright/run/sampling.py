@@ -61,10 +61,8 @@ class SampledFit(Shown):
 
     @property
     def log_evidence(self) -> float:
-        """Not given by Gibbs sampling."""
-        raise PlatewrightError(
-            "Gibbs sampling gives draws, not the evidence", hint="closed-form fits have log_evidence"
-        )
+        """`log p(data | model)` by Chib's method; `evidence` has its Monte Carlo error."""
+        return self.evidence.value
 
     def probabilities(self, name: str) -> Array:
         """For a discrete unknown the share of draws in which each element has each value."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from platewright.run.evidence import Evidence
 
 
 class Shown:
@@ -28,6 +32,13 @@ class Shown:
         from platewright.run.report import report
 
         return report(self.plan, self)  # type: ignore[arg-type]
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The log evidence that this fit can give, with the method and its Monte Carlo error."""
+        from platewright.run.evidence_of import evidence_of
+
+        return evidence_of(self)
 
     def _repr_html_(self) -> str:
         from platewright.run.summary import summary_html

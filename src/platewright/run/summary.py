@@ -22,8 +22,10 @@ import numpy as np
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.em import EstimatedFit, Point
+from platewright.run.evidence_fit import EvidenceFit
 from platewright.run.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.marginal import Marginal
+from platewright.run.mean_field import MeanFieldFit
 from platewright.run.sampled import Sampled
 from platewright.run.table import GAP, Row, Summary, table_html
 
@@ -67,6 +69,8 @@ def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
 
 def unknown_names(fit: AnyFit) -> list[str]:
     """The unknowns that were learned, in the order of writing."""
+    if isinstance(fit, EvidenceFit):
+        return list(fit.learned)
     found = []
     for name in fit.plan.graph.unknown:
         if name in fit.plan.barren:
@@ -86,6 +90,10 @@ def _score(fit: AnyFit) -> str:
             return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
         case EstimatedFit():
             return f", log joint {fit.log_joint:.6g}"
+        case EvidenceFit():
+            return f", {fit.evidence}"
+        case MeanFieldFit():
+            return f", log evidence at least {fit.lower_bound:.6g}"
     return ""
 
 
