@@ -142,9 +142,9 @@ class Model(language.Model):
         dataset = bind(wanted, data, scan=scan, partly=True)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
-        plan = settled(plan, by, {**fixed_sizes(plan.graph), **dataset.sizes})
-        derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
+        plan = settled(plan, by, columns, {**fixed_sizes(plan.graph), **dataset.sizes})
+        derived = perf_counter()
         if not isinstance(plan, Plan):
             if not scan and not are_finite(dataset.columns.values()):
                 return self._learn_whole(data, goal, by, backend, seed, options, scan=True)

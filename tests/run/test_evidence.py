@@ -84,7 +84,7 @@ def test_one_of_each_relabelling_stands_for_all(name: str) -> None:
     small = instance(case, 1)
     plan = plan_enumeration(case.graph, "evidence")
     assert isinstance(plan, EvidencePlan)
-    listed = listing(plan, small.sizes)
+    listed = listing(plan, small.columns, small.sizes)
     weights = [weight for _, weight in listed.assignments()]
     assert len(weights) == listed.count < listed.total
     assert np.exp(weights).sum() == pytest.approx(listed.total, rel=1e-12)
@@ -194,6 +194,21 @@ def test_too_many_assignments_are_refused_with_their_number_or_passed_on() -> No
     fit = m.learn(data, goal="evidence", chains=2, draws=100, warm_up=20)
     assert fit.evidence.method == "chib"
     assert ("enumeration", "1,099,511,627,776 assignments to list, and at most 10,000 are") in _declined(fit)
+
+
+def test_only_missing_cells_are_listed() -> None:
+    """A cause known in part: the evidence is the sum over its missing cells alone."""
+    m = pw.Model("cause")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.p = pw.Dirichlet(2, over=k)
+    m.q = pw.Beta(2, 2, plates=k)
+    m.c = pw.Categorical(m.p, plates=n)
+    m.y = pw.Bernoulli(m.q[m.c], plates=n)
+    y = [1, 0, 1, 1, 0]
+    fit = m.learn({"c": [0.0, 1.0, np.nan, 1.0, np.nan], "y": y}, goal="evidence")
+    assert fit.evidence.detail.startswith("4 assignments")
+    whole = [m.learn({"c": [0, 1, a, 1, b], "y": y}).log_evidence for a in (0, 1) for b in (0, 1)]
+    assert fit.log_evidence == pytest.approx(logsumexp(whole), abs=1e-9)
 
 
 def test_improper_priors_cannot_be_annealed() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from platewright.errors import SizeError
 from platewright.family import Array
+from platewright.operations.split_partly_known import observed_name, seen_name
 from platewright.program.program import EVIDENCE
 from platewright.recognition.exchangeable import Symmetry, find_symmetries
 from platewright.run.evidence import Evidence
@@ -24,6 +25,8 @@ from platewright.schemas.evidence import EvidencePlan
 
 MOST_ASSIGNMENTS = 10_000
 """The most assignments of hidden values that are listed."""
+COUNTLESS = 10**18
+"""Larger numbers are not worked out."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,19 @@ class Listing:
     levels: tuple[int, ...]
     symmetries: tuple[Symmetry, ...]
     """Groups that exchange all labels of a plate."""
+    given: Mapping[str, Array]
+    """Values of variables that are known in part; minus one where a cell is missing."""
+
+    def open_cells(self, name: str) -> list[tuple[str, int]]:
+        """The cells of a variable that have to be filled."""
+        shape = self.shapes[self.names.index(name)]
+        known = np.ravel(self.given[name]) if name in self.given else np.full(prod(shape, start=1), -1)
+        return [(name, int(at)) for at in np.flatnonzero(known < 0)]
 
     @property
     def total(self) -> int:
         """The number of assignments, relabellings counted apart."""
-        return prod(levels ** prod(shape, start=1) for shape, levels in zip(self.shapes, self.levels, strict=True))
+        return prod(levels ** len(self.open_cells(name)) for name, levels in zip(self.names, self.levels, strict=True))
 
     @property
     def count(self) -> int:
@@ -56,13 +67,12 @@ class Listing:
         found: list[tuple[int, list[tuple[str, int]], Symmetry | None]] = []
         taken: set[str] = set()
         for symmetry in self.symmetries:
-            members = [(n, k) for n, s in zip(self.names, self.shapes, strict=True) if n in symmetry.levelled
-                       for k in range(prod(s, start=1))]  # fmt: skip
+            members = [cell for name in self.names if name in symmetry.levelled for cell in self.open_cells(name)]
             taken |= set(symmetry.levelled)
             found.append((symmetry.size, members, symmetry))
-        for name, shape, levels in zip(self.names, self.shapes, self.levels, strict=True):
+        for name, levels in zip(self.names, self.levels, strict=True):
             if name not in taken:
-                found.append((levels, [(name, k) for k in range(prod(shape, start=1))], None))
+                found.append((levels, self.open_cells(name), None))
         return found
 
     def assignments(self) -> Iterator[tuple[dict[str, Array], float]]:
@@ -74,13 +84,18 @@ class Listing:
         ]
         shapes = dict(zip(self.names, self.shapes, strict=True))
         for chosen in product(*(list(space) for space in spaces)):
-            flat = {name: np.zeros(prod(shape, start=1), dtype=np.int64) for name, shape in shapes.items()}
+            flat = {name: self._begun(name, shape) for name, shape in shapes.items()}
             weight = 0.0
             for (_, members, _), (values, log_weight) in zip(cells, chosen, strict=True):
                 weight += log_weight
                 for (name, at), value in zip(members, values, strict=True):
                     flat[name][at] = value
             yield {name: flat[name].reshape(shape) for name, shape in shapes.items()}, weight
+
+    def _begun(self, name: str, shape: tuple[int, ...]) -> Array:
+        """What is known of a variable, flat."""
+        known = np.ravel(self.given[name]) if name in self.given else np.zeros(prod(shape, start=1))
+        return np.array(known, dtype=np.int64)
 
 
 def _every(levels: int, count: int) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -105,12 +120,14 @@ def _orbits(count: int, levels: int) -> int:
     """How many assignments with labels in order there are: ways to part `count` cells into at most `levels` sets."""
     ways = [1] + [0] * levels
     for _ in range(count):
+        if sum(ways) > COUNTLESS:
+            break
         ways = [0, *(used * ways[used] + ways[used - 1] for used in range(1, levels + 1))]
     return sum(ways)
 
 
-def listing(plan: EvidencePlan, sizes: Mapping[str, int]) -> Listing:
-    """What enumeration would list on data of these sizes."""
+def listing(plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Listing:
+    """What enumeration would list on given data."""
     nodes = plan.graph.nodes
     shapes = tuple(tuple(sizes[axis.plate] for axis in nodes[name].axes) for name in plan.hidden)
     levels = tuple(
@@ -120,19 +137,24 @@ def listing(plan: EvidencePlan, sizes: Mapping[str, int]) -> Listing:
     found = find_symmetries(plan.graph, plan.factors, sizes)
     whole = tuple(symmetry for symmetry in found if len(symmetry.classes) == 1 and symmetry.order > 1
                   and len(symmetry.classes[0]) == symmetry.size)  # fmt: skip
-    return Listing(plan.hidden, shapes, levels, whole)
+    given = {
+        name: np.where(columns[observed_name(name)] != 0, columns[seen_name(name)], -1)
+        for name in plan.hidden
+        if seen_name(name) in columns
+    }
+    return Listing(plan.hidden, shapes, levels, whole, given)
 
 
 def shown_count(count: int) -> str:
     """A number in full while it can be read, else its size."""
-    return f"{count:,}" if count < 10**18 else f"about 10^{int(count.bit_length() * 0.30103)}"
+    return f"{count:,}" if count <= COUNTLESS else "more than 10^18"
 
 
 def enumerated(
     plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[str, int], *, most: int = MOST_ASSIGNMENTS
 ) -> Evidence:
     """The evidence by enumeration; refused where there are too many assignments."""
-    listed = listing(plan, sizes)
+    listed = listing(plan, columns, sizes)
     if listed.count > most:
         raise SizeError(
             f"{shown_count(listed.count)} assignments of {', '.join(plan.hidden)} would have to be listed",

@@ -80,11 +80,11 @@ class EvidenceFit(Shown):
         )
 
 
-def too_large(plan: AnyPlan, sizes: Mapping[str, int]) -> Declined | None:
+def too_large(plan: AnyPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Declined | None:
     """Why a method cannot be used on data of these sizes."""
     if not isinstance(plan, EvidencePlan):
         return None
-    if plan.schema == "enumeration" and (count := listing(plan, sizes).count) > MOST_ASSIGNMENTS:
+    if plan.schema == "enumeration" and (count := listing(plan, columns, sizes).count) > MOST_ASSIGNMENTS:
         return Declined(
             "enumeration", f"{shown_count(count)} assignments to list, and at most {MOST_ASSIGNMENTS:,} are"
         )
@@ -95,9 +95,9 @@ def too_large(plan: AnyPlan, sizes: Mapping[str, int]) -> Declined | None:
     return None
 
 
-def settled(plan: AnyPlan, by: str, sizes: Mapping[str, int]) -> AnyPlan:
+def settled(plan: AnyPlan, by: str, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> AnyPlan:
     """The plan itself, or for `by="auto"` the next method that suits the size of the data."""
-    declined = too_large(plan, sizes)
+    declined = too_large(plan, columns, sizes)
     if declined is None or by != "auto":
         return plan
     refusals = [*plan.declined, declined]
@@ -107,7 +107,7 @@ def settled(plan: AnyPlan, by: str, sizes: Mapping[str, int]) -> AnyPlan:
         except NotSolvable as error:
             refusals.append(Declined(name, error.found))
             continue
-        declined = too_large(found, sizes)
+        declined = too_large(found, columns, sizes)
         if declined is None:
             return replace(found, declined=tuple(refusals))
         refusals.append(declined)

@@ -22,6 +22,7 @@ from platewright.elimination.tables import table_move
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined, Step
+from platewright.operations.split_partly_known import seen_name
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.gibbs import ChainBlock, GibbsPlan, SliceBlock, plan_gibbs
@@ -227,6 +228,8 @@ def _no_prior_draws(graph: Graph) -> str:
         return "the model has potentials, so its prior cannot be drawn from"
     for name in graph.unknown:
         node = graph.nodes[name]
+        if seen_name(name) in graph.nodes:
+            return f"`{name}` is known in part, and its prior would have to be drawn given that"
         if node.family is None or node.family.draw is None or not node.family.proper:
             return f"`{name}` has no proper prior to start from"
     return ""
