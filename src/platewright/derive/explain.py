@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from platewright.graph.equation import joint_equation
+from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
+from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -60,6 +62,12 @@ def _why_not_better(plan: AnyPlan) -> list[str]:
     return ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
 
 
+def _about_labels(plan: EMPlan | GibbsPlan | MeanFieldPlan) -> list[str]:
+    """Labels of hidden variables that the model cannot tell apart."""
+    found = find_symmetries(plan.graph, plan.factors, fixed_sizes(plan.graph))
+    return ["", *(symmetry.sentence for symmetry in found)] if found else []
+
+
 def _line(statement: object) -> str:
     from platewright.program.program import statement_text
 
@@ -79,7 +87,7 @@ def explain_gibbs(plan: GibbsPlan) -> str:
                 lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
             case ChainBlock():
                 lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
-    return "\n".join(lines + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
 
 
 def explain_evidence(plan: EvidencePlan) -> str:
@@ -105,4 +113,4 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     lines += ["", second]
     lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
     lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
-    return "\n".join(lines + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))

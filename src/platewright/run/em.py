@@ -16,10 +16,10 @@ from platewright.language.plate import beginning
 from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.interior import moved_inside
+from platewright.run.iterated import Iterated
 from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_counts, check_possible
-from platewright.run.shown import Shown
 from platewright.run.soft_start import start_expectations
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Hidden, hidden_named
@@ -258,7 +258,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EstimatedFit(Shown):
+class EstimatedFit(Iterated):
     """What `m.learn(data, goal="map")` returns when hidden variables are there."""
 
     plan: EMPlan

@@ -19,9 +19,9 @@ from platewright.recognition.moments import expected_statistics
 from platewright.run.chain import chain_weights, forward, smooth
 from platewright.run.em import FALL, start_expectations
 from platewright.run.execute import Loaded, arguments, finish, loaded
+from platewright.run.iterated import Iterated
 from platewright.run.marginal import Marginal, evaluate_at
 from platewright.run.posterior import Posterior
-from platewright.run.shown import Shown
 from platewright.schemas.hidden import Group, Hidden, hidden_named
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -164,7 +164,7 @@ def run_mean_field(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanFieldFit(Shown):
+class MeanFieldFit(Iterated):
     """What `m.learn(data, by="mean-field")` returns."""
 
     plan: MeanFieldPlan

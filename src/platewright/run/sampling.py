@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.averaging import expected_value
 from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, run_chain
+from platewright.run.labels import Matching, match
+from platewright.run.predicting import RowPrediction, predict_rows
 from platewright.run.sampled import Sampled
 from platewright.run.sanity import check_counts
 from platewright.run.shown import Shown
@@ -44,12 +48,37 @@ class SampledFit(Shown):
         """The posterior of one unknown, as draws of all chains."""
         if name not in self.flat:
             raise UnknownName(name, self.flat, where="fit[...]")
-        return Sampled(name, self.flat[name], self.labels, self.chains[name])
+        return Sampled(name, self.flat[name], self.labels, self.matched[name])
+
+    @cached_property
+    def matching(self) -> Matching:
+        """For exchangeable labels the relabelling of every draw that makes all draws agree."""
+        return match(self.symmetries, self.chains)
+
+    @cached_property
+    def matched(self) -> Mapping[str, Array]:
+        """The draws by chain, under labels that agree from draw to draw."""
+        return self.matching.moved(self.chains)
 
     @cached_property
     def flat(self) -> Mapping[str, Array]:
-        """Draws of all chains one after another."""
-        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.chains.items()}
+        """Draws of all chains one after another, under labels that agree."""
+        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.matched.items()}
+
+    def expected(self, name: str) -> Array:
+        """The posterior mean, of a discrete unknown the probabilities; of conditional means where they are known."""
+        return expected_value(self, name)
+
+    def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
+        """Posterior predictive of what `new` leaves open; `new` gives values of new rows, or just their number."""
+        chosen = self.seed if seed is None else seed
+        return predict_rows(self.plan, self.draws(count, chosen), self.sizes, self.labels, new, chosen)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
+        from platewright.run.saving import save
+
+        save(self, path)
 
     def draws(self, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
         """All draws, or a random choice of them."""
@@ -73,10 +102,10 @@ class SampledFit(Shown):
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
-        """R-hat and effective sample size of every quantity (needs the extra `arviz`)."""
+        """R-hat and effective sample size of every quantity, under labels that agree (needs the extra `arviz`)."""
         stats = array_stats()
         found: dict[str, dict[str, Array]] = {}
-        for name, values in self.chains.items():
+        for name, values in self.matched.items():
             if not np.issubdtype(values.dtype, np.floating):
                 continue
             found[name] = {

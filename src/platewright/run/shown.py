@@ -6,13 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from platewright.recognition.exchangeable import Symmetry
     from platewright.run.evidence import Evidence
 
 
 class Shown:
-    """A result with a `plan` and a line `how`."""
+    """A result with a `plan`, sizes of plates and a line `how`."""
 
     plan: Any
+    sizes: Any
     how: Any
 
     def explain(self) -> str:
@@ -39,6 +41,13 @@ class Shown:
         from platewright.run.evidence_of import evidence_of
 
         return evidence_of(self)
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The labels that the model cannot tell apart; every mode of the posterior comes once for each relabelling."""
+        from platewright.recognition.exchangeable import find_symmetries
+
+        return find_symmetries(self.plan.graph, self.plan.factors, self.sizes)
 
     def _repr_html_(self) -> str:
         from platewright.run.summary import summary_html
