@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from platewright.backends.emit import emit
+from platewright.backends.plan_source import plan_source
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
@@ -331,20 +331,6 @@ class DerivedPlan:
 
     def __repr__(self) -> str:
         return f"<Plan for {self.plan.graph.title}: {self.how}>"
-
-
-def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
-    """The programs of a plan as source."""
-    match plan:
-        case Plan():
-            return emit(plan.program, backend)
-        case GibbsPlan():
-            programs = plan.programs
-        case EvidencePlan():
-            programs = (plan.complete.program,) if plan.complete else plan.gibbs.programs if plan.gibbs else ()
-        case _:
-            programs = (plan.expect, plan.maximise)
-    return "\n\n".join(emit(program, backend) for program in programs)
 
 
 def split_all(graph: Graph, partly: Iterable[str]) -> tuple[Step, ...]:

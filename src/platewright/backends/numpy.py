@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from platewright.algebra.build import add, multiply
@@ -33,15 +34,15 @@ from platewright.program.statements import Assign, Feature, Pool, Source, Statis
 
 def numpy_source(program: Program) -> str:
     """The whole module as text."""
-    return laid_out(_Emitter(program).module())
+    return laid_out(Emitter(program).module())
 
 
-class _Emitter:
+class Emitter:
     """Prints statement after statement with one table of names."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, reserved: Iterable[str] = ()) -> None:
         self.program = program
-        self.names = Names()
+        self.names = Names(reserved)
         self.printer = NumpyPrinter(self.names)
         for name in program.columns:
             self.names(name)
@@ -195,6 +196,16 @@ class _Emitter:
     # -- after the pass ---
 
     def finish_function(self) -> str:
+        body = self.finish_body()
+        body.append("return {")
+        body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
+        body.append("}")
+        return self._function(
+            "finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body
+        )
+
+    def finish_body(self) -> list[str]:
+        """What follows from the statistics, statement after statement."""
         body: list[str] = []
         for statement in self.program.passes:
             name = self.names(statement.name)
@@ -208,12 +219,7 @@ class _Emitter:
                     body += self.pool(step, late=True)
                 case Triangularise():
                     body += self.triangularise(step)
-        body.append("return {")
-        body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
-        body.append("}")
-        return self._function(
-            "finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body
-        )
+        return body
 
     def triangularise(self, step: Triangularise) -> list[str]:
         self.printer.used |= {"placed", "stacked", "triangularised"}

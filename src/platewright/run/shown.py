@@ -35,6 +35,12 @@ class Shown:
 
         return report(self.plan, self)  # type: ignore[arg-type]
 
+    def source(self, backend: str = "numpy") -> str:
+        """The emitted program."""
+        from platewright.backends.plan_source import plan_source
+
+        return plan_source(self.plan, backend)
+
     @cached_property
     def evidence(self) -> Evidence:
         """The log evidence that this fit can give, with the method and its Monte Carlo error."""
