@@ -89,9 +89,9 @@ class Emitter:
 
     # -- one pass over rows ---
 
-    def statistics_function(self) -> str:
+    def passes_body(self) -> list[str]:
+        """The statistics, statement after statement."""
         body: list[str] = []
-        results = []
         for statement in self.program.passes:
             body += self._because(statement.because)
             match statement:
@@ -99,7 +99,11 @@ class Emitter:
                     body += self.statistic(statement)
                 case Pool():
                     body += self.pool(statement)
-            results.append(f'"{self.names(statement.name)}": {self.names(statement.name)}')
+        return body
+
+    def statistics_function(self) -> str:
+        body = self.passes_body()
+        results = [f'"{self.names(statement.name)}": {self.names(statement.name)}' for statement in self.program.passes]
         body.append(f"return {{{', '.join(results)}}}")
         if not self.pools():
             doc = "Sufficient statistics of a batch of rows (Theorem 4.1)."
@@ -195,8 +199,13 @@ class Emitter:
 
     # -- after the pass ---
 
+    def found_lines(self) -> list[str]:
+        """Statistics by their names."""
+        shown = [self.names(statement.name) for statement in self.program.passes]
+        return [f'{name} = found["{name}"]' for name in shown]
+
     def finish_function(self) -> str:
-        body = self.finish_body()
+        body = self.found_lines() + self.finish_body()
         body.append("return {")
         body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
         body.append("}")
@@ -207,9 +216,6 @@ class Emitter:
     def finish_body(self) -> list[str]:
         """What follows from the statistics, statement after statement."""
         body: list[str] = []
-        for statement in self.program.passes:
-            name = self.names(statement.name)
-            body.append(f'{name} = found["{name}"]')
         for step in self.program.body:
             body += self._because(step.because)
             match step:
@@ -336,6 +342,10 @@ class Emitter:
     def _because(self, text: str) -> list[str]:
         return [f"# {comment(text)}"] if text else []
 
+    def plates(self) -> tuple[str, ...]:
+        """The plates whose sizes a function may need."""
+        return tuple(self.program.plates)
+
     def _function(self, signature: str, doc: str, body: list[str], load: bool = True) -> str:
         text = "\n".join(line for line in body if not line.startswith("#"))
         loads = []
@@ -343,7 +353,7 @@ class Emitter:
             for column in self.program.columns:
                 if re.search(rf"\b{self.names(column)}\b", text):
                     loads.append(f'{self.names(column)} = data["{self.names(column)}"]')
-            for plate in self.program.plates:
+            for plate in self.plates():
                 if re.search(rf"\b{self.printer.size(plate)}\b", text):
                     loads.append(f'{self.printer.size(plate)} = size["{self.names(plate)}"]')
         lines = [f"def {signature}:", f'    """{doc}"""', *(f"    {line}" for line in loads + body)]

@@ -12,17 +12,15 @@ from __future__ import annotations
 import inspect
 from dataclasses import replace
 
-from platewright.algebra.build import substitute, totals
-from platewright.algebra.expression import Expression, Index, Lag, Reference, free_indices, walk
 from platewright.backends import em_support
 from platewright.backends.hints import functions_of, without_hints
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import Emitter
+from platewright.backends.numpy_chain import ChainText
 from platewright.backends.numpy_main import main_text
 from platewright.backends.numpy_modes import mode_lines
 from platewright.errors import PlatewrightError
-from platewright.graph.graph import Factor
 from platewright.language.plate import beginning
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Hidden, joint_name
@@ -103,7 +101,7 @@ class _EMEmitter(Emitter):
     # -- maximisation ---
 
     def maximise_function(self) -> str:
-        body = self.finish_body()
+        body = self.found_lines() + self.finish_body()
         body += mode_lines(self, self.plan)
         found = [name for conditional in self.plan.complete.conditionals for name in conditional.variables]
         shown = [self.names(name) for name in found]
@@ -142,39 +140,11 @@ class _EMEmitter(Emitter):
     def chain(self, item: Hidden) -> list[str]:
         """Log weights of a hidden chain, then the recursions along it."""
         self.printer.used.add("forward_backward")
-        step = item.axes[0]
-        first = self.names(beginning(step.plate))
-        single, pair = self.names(f"{item.name}.single"), self.names(f"{item.name}.pair_weight")
-        shape = f"{self.printer.size(step.plate)}, {self.printer.size(item.level.plate)}"
-        lines = [
-            f"# {comment(item.name)}: a chain along {comment(step.plate)}; log weights of values and of neighbours",
-            f"{single} = np.zeros(({shape}))",
-            f"{pair} = np.zeros(({shape}, {self.printer.size(item.level.plate)}))",
-        ]
-        for factor in item.factors:
-            lines += self.chain_factor(item, factor, single, pair, first)
+        weights = ChainText(self, item.name, item.axes[0], item.level, item.before)
         probability, pairs = self.names(item.probability), self.names(item.pair)
         total = self.names(f"{item.name}.total")
-        lines.append(f"{probability}, {pairs}, {total} = forward_backward({single}, {pair}, {first})")
-        return lines
-
-    def chain_factor(self, item: Hidden, factor: Factor, single: str, pair: str, first: str) -> list[str]:
-        step = _step(item.name, factor)
-        now = item.level
-        changes: dict[Expression, Expression] = {
-            Reference(item.name, (step,)): now,
-            Reference(item.name, (Lag(step),)): item.before,
-        }
-        others = [axis for axis in factor.axes if axis != step]
-        whole = totals(substitute(factor.expression, changes), others)
-        if item.before not in free_indices(whole):
-            return [f"{single} += {self.printer.printed(whole, (step, now), full=True)}"]
-        table = self.names(f"{item.name}.table")
-        return [
-            f"{table} = {self.printer.printed(whole, (step, item.before, now), full=True)}",
-            f"{pair} += np.where({first}[:, None, None] != 0, 0.0, {table})",
-            f"{single} += np.where({first}[:, None] != 0, {table}[:, 0, :], 0.0)",
-        ]
+        lines = weights.lines(item.factors)
+        return [*lines, f"{probability}, {pairs}, {total} = forward_backward({weights.arguments})"]
 
     # -- the start ---
 
@@ -232,14 +202,6 @@ class _EMEmitter(Emitter):
         text = self._function(signature, doc, body)
         self.program = kept
         return text
-
-
-def _step(name: str, factor: Factor) -> Index:
-    """The axis of a factor that runs along a chain."""
-    at = next(p.indices[0] for p in walk(factor.expression) if isinstance(p, Reference) and p.name == name)
-    found = at.index if isinstance(at, Lag) else at
-    assert isinstance(found, Index)  # `schemas/gibbs.py` lets no other place pass
-    return found
 
 
 def _indented(lines: list[str]) -> list[str]:

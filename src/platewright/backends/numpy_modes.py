@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from platewright.algebra.build import substitute
 from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Expression, Reference
@@ -65,8 +67,8 @@ def _is_power(family: str, exponent: float | None) -> bool:
     return family == "Gamma" and exponent is not None
 
 
-def gaussian_lines(emitter: Emitter, found: GaussianConditional) -> list[str]:
-    """The solution of a triangular system, and the part of it that is each variable."""
+def gaussian_lines(emitter: Emitter, found: GaussianConditional, noise: Sequence[str] = ()) -> list[str]:
+    """The solution of a triangular system, with noise added where there is any, and the part that is each variable."""
     statement, printer = found.statement, emitter.printer
     name = emitter.names(statement.name)
     root, right = emitter.names(f"{statement.name}.root"), emitter.names(f"{statement.name}.right")
@@ -82,7 +84,7 @@ def gaussian_lines(emitter: Emitter, found: GaussianConditional) -> list[str]:
             cross.append(f"np.reshape({part}, (*{root}.shape[:-1], -1))")
         joined = f"np.concatenate([{', '.join(cross)}], axis=-1) @ np.concatenate([{', '.join(outer)}], axis=-2)"
         lines.append(f"{right} = {right} - {joined}")
-    lines.append(f"{best} = np.linalg.solve({root}, {right})")
+    lines += [f"{best} = np.linalg.solve({root}, {right})", *noise]
     for number, column in enumerate(statement.columns[: statement.eliminated]):
         order: list[Expression] = [*statement.batch, *column.dense]
         if not column.dense:

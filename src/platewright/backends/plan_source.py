@@ -1,10 +1,11 @@
-"""Any plan as source: closed forms and EM as programs that run alone, other schemas step by step."""
+"""Any plan as source: closed forms, EM and Gibbs sampling as programs that run alone, the rest step by step."""
 
 from __future__ import annotations
 
 from platewright.backends.emit import emit
 from platewright.backends.naming import comment
 from platewright.backends.numpy_em import numpy_em_source
+from platewright.backends.numpy_gibbs import numpy_gibbs_source
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.program.program import Program
@@ -19,9 +20,13 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
     if isinstance(plan, Plan):
         return emit(plan.program, backend)
     why = f"{plan.schema} is printed step by step"
-    if backend == "numpy" and isinstance(plan, EMPlan):
+    if backend == "numpy":
         try:
-            return numpy_em_source(plan)
+            match plan:
+                case EMPlan():
+                    return numpy_em_source(plan)
+                case GibbsPlan():
+                    return numpy_gibbs_source(plan)
         except PlatewrightError as error:
             why = error.found
     steps = "\n\n".join(emit(program, backend) for program in _programs(plan))
