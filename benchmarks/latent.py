@@ -1,8 +1,8 @@
 """What an iteration of EM costs beside its peers: each line prints what was measured, the target, pass or miss.
 
-    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes first] [--repeats 5]
+    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes hmm hmm-gaussian first]
 
-One thread, float64, the same number of iterations, and for Gaussian mixtures the same start. Time per iteration is the
+One thread, float64, the same number of iterations, and but for latent classes the same start. Time per iteration is the
 slope between two numbers of iterations, so nobody's set-up is charged to its iterations; the runs take turns and the
 best of several counts. The ratio is that of processor time of the thread, which other users of the machine disturb
 least; times by the clock are in the note. An iteration of ours is the whole of it: coefficients, the pass over the
@@ -26,6 +26,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 from side_by_side import Line, fresh  # noqa: E402
+from topics import lda  # noqa: E402
 
 import platewright as pw  # noqa: E402
 from platewright.graph.graph import read_graph  # noqa: E402
@@ -112,6 +113,25 @@ def class_model(columns: int, values: int) -> pw.Model:
     return m
 
 
+def chain_model(columns: int, values: int) -> pw.Model:
+    """Hidden Markov models, maximum likelihood: Gaussian columns where there are any, else a symbol."""
+    m = pw.Model("hidden chain")
+    k, series = m.plate("k", LEVELS), m.plate("series")
+    before, step = m.plate("before", like=k), m.plate("step", ordered=True, within=series)
+    m.begin = pw.Dirichlet(1, over=k)
+    m.move = pw.Dirichlet(1, over=k, plates=before)
+    m.z = pw.Categorical(m.move[m.lag("z")], start=m.begin, plates=step)
+    if not columns:
+        m.shown = pw.Dirichlet(1, over=m.plate("v", values), plates=k)
+        m.y = pw.Categorical(m.shown[m.z], plates=step)
+        return m
+    j = m.plate("j", columns)
+    m.mu = pw.Flat(plates=(k, j))
+    m.tau = pw.Flat(lower=0, plates=(k, j))
+    m.y = pw.Normal(m.mu[m.z], precision=m.tau[m.z], plates=(step, j))
+    return m
+
+
 def planned(model: pw.Model, known: str) -> EMPlan:
     plan = plan_em(read_graph(model, (known,)), "map")
     assert isinstance(plan, EMPlan), plan
@@ -122,7 +142,7 @@ class Ours:
     """EM by the C backend from given parameters."""
 
     def __init__(self, model: pw.Model, columns: Values, sizes: Mapping[str, int], start: Values) -> None:
-        (known,) = columns
+        (known,) = (name for name in columns if "@" not in name)
         self.plan, self.columns, self.sizes, self.start = planned(model, known), columns, sizes, start
         self.em = NativeEM(self.plan, columns, sizes, threads=1)
         assert self.em.native, self.em.left
@@ -221,6 +241,47 @@ def numpy_classes(x: np.ndarray, p: np.ndarray, theta: np.ndarray, iterations: i
     return theta
 
 
+def chain(columns: int, setting: Setting) -> list[Line]:
+    """A hidden Markov model beside hmmlearn, from the same start."""
+    from hmmlearn.hmm import CategoricalHMM, GaussianHMM
+
+    count, length, values = (200 if setting.quick else 1000), 500, 10
+    generator = np.random.default_rng(0)
+    z = generator.integers(0, LEVELS, (count, length))
+    for t in range(1, length):
+        z[:, t] = np.where(generator.random(count) < 0.8, z[:, t - 1], z[:, t])
+    begin, move = (generator.dirichlet(np.full(LEVELS, 5.0), shape) for shape in ((), LEVELS))
+    start = {"begin": begin, "move": move}
+    given = {"startprob_": begin, "transmat_": move}
+    if columns:
+        centres = generator.normal(0, 3, (LEVELS, columns))
+        y = centres[z.ravel()] + generator.standard_normal((count * length, columns))
+        start |= {"mu": centres + 0.3, "tau": np.ones((LEVELS, columns))}
+        given |= {"means_": start["mu"], "covars_": 1 / start["tau"]}
+    else:
+        truth = generator.dirichlet(np.full(values, 0.5), LEVELS)
+        y = (generator.random((count * length, 1)) > np.cumsum(truth[z.ravel()], axis=-1)).sum(axis=-1).clip(0, 9)
+        start["shown"] = given["emissionprob_"] = generator.dirichlet(np.full(values, 5.0), LEVELS)
+    groups = np.repeat(np.arange(count), length)
+    data = {"y": y, "series@step": groups, "first@step": (np.arange(count * length) % length == 0).astype(np.int64)}
+    sizes = {"k": LEVELS, "before": LEVELS, "series": count, "step": count * length, "v": values, "j": columns}
+    ours = Ours(chain_model(columns, values), data, sizes, start)
+
+    def peer(iterations: int) -> np.ndarray:
+        how = {"n_iter": iterations, "tol": -np.inf, "implementation": "scaling", "init_params": ""}
+        # maximum likelihood: without its own priors, which ours has not
+        free = {"min_covar": 0, "covars_prior": 0, "covars_weight": 1} if columns else {"emissionprob_prior": 1}
+        model = (GaussianHMM if columns else CategoricalHMM)(LEVELS, **how, **free)
+        for name, value in given.items():
+            setattr(model, name, value)
+        return model.fit(y.reshape(len(groups), -1), np.full(count, length)).transmat_
+
+    apart = np.max(np.abs(ours(3)["move"] - peer(3)))
+    kind = f"{columns} Gaussian columns" if columns else f"{values} symbols"
+    what = f"hidden chain, {count} x {length} steps, K={LEVELS}, {kind}"
+    return [compared(what, 14, setting, ours, peer, "hmmlearn", f", moves within {apart:.0e}")]
+
+
 FIRST = """
 import os, time
 os.environ.update(PLATEWRIGHT_CACHE={cache!r}, PATH={path!r})
@@ -255,6 +316,9 @@ LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "full": partial(gaussian, "full", 30),
     "diagonal": partial(gaussian, "diagonal", 20),
     "classes": latent_classes,
+    "lda": lambda setting: lda(setting.quick, setting.repeats),
+    "hmm": partial(chain, 0),
+    "hmm-gaussian": partial(chain, 4),
     "first": first_result,
 }
 

@@ -36,7 +36,7 @@ def statistics(data, size):
     # rate given the statistics: Gamma
     sum_where_length = grouped((where,), (size_region,), length)
     # evidence
-    sum_where_accidents_length = grouped((where,), (size_region,), accidents * np.log(length))
+    sum_where_accidents_length = grouped((where,), (size_region,), special.xlogy(accidents, length))
     # evidence
     sum_accidents = np.sum(special.gammaln(accidents + 1))
     return {

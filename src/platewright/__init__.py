@@ -53,7 +53,8 @@ from platewright.language.functions import (
     where,
 )
 from platewright.language.networks.uai import read_uai_evidence
-from platewright.pipeline import Model, read_bif, read_bugs, read_uai
+from platewright.language.stan.write import write_stan
+from platewright.pipeline import Model, read_bif, read_bugs, read_uai, write_bugs
 from platewright.run.comparing import compare
 from platewright.run.saving import load
 
@@ -116,4 +117,6 @@ __all__ = [
     "sum",
     "tanh",
     "where",
+    "write_bugs",
+    "write_stan",
 ]

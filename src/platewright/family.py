@@ -39,6 +39,8 @@ class Parameter:
     name: str
     domain: Domain = REAL
     rank: int = 0
+    may_be_zero: bool = False
+    """Whether zero, at the edge of a positive domain, still gives a distribution: all mass on one point."""
 
     @property
     def symbol(self) -> Reference:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -27,8 +28,9 @@ from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.program.program import Program
-from platewright.run.allocation import check_allocations
+from platewright.run.allocation import that_fits
 from platewright.run.changing import needs_rows, row_plate
+from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.em import EstimatedFit, choose_em_backend, run_em
 from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence_fit import EvidenceFit, run_evidence, settled
@@ -43,16 +45,18 @@ from platewright.run.simulating import small_data
 from platewright.run.verifying import Verification, verify_fit
 from platewright.run.verifying_iterations import verify_iterations
 from platewright.schema import Goal, Plan
+from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
+from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
-OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin"), "em": ("restarts", "iterations", "tolerance")}
-OPTIONS |= {"mean-field": OPTIONS["em"], **EVIDENCE_OPTIONS}
+OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin", "initial"), "em": ("restarts", "iterations", "tolerance")}
+OPTIONS |= {"mean-field": OPTIONS["em"], "collapsed-gibbs": OPTIONS["gibbs"][:-1], **EVIDENCE_OPTIONS}
 """What `learn` passes on to an iterative schema."""
 
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
@@ -98,17 +102,29 @@ class Model(language.Model):
         by: str = "auto",
         backend: str = "auto",
         seed: int = 0,
-        **options: float,
+        **options: Any,
     ) -> AnyFit:
         """Bind the data, derive the algorithm, run it.
 
         `data` is a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a CSV or Parquet
         file, which is read in batches. What is in the data is known, the rest unknown. Options of samplers: `chains`,
-        `draws`, `warm_up`, `thin`.
+        `draws`, `warm_up`, `thin`, and `initial` values by name.
         """
         if isinstance(data, (str, Path)):
             return self._learn_from_file(data, goal, by, backend, seed, options)
         return self._learn_whole(data, goal, by, backend, seed, options)
+
+    def instances(self) -> Iterator[tuple[frozenset[Arc], Model]]:
+        """Every model that the optional arcs stand for, with the arcs that it has, the fullest first."""
+        every = frozenset(optional_arcs(read_graph(self)))
+        for present, graph in instances(read_graph(self)):
+            cut = ", ".join(f"{parent} -> {child}" for parent, child in sorted(every - present))
+            model = Model(f"{self.title} without {cut}" if cut else self.title)
+            model._plates.update(graph.plates)
+            model._variables.update(graph.nodes)
+            model._potentials.update(graph.potentials)
+            model._around.update(self._around)
+            yield present, model
 
     def _signature(self) -> Signature:
         """What the model asks of its data, made once for what is written so far."""
@@ -155,7 +171,7 @@ class Model(language.Model):
             raise UnknownName(min(options), (), where="options of exact")
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
-        check_allocations(plan.program, sizes)
+        plan = that_fits(plan, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
         found = runner.statistics(columns, sizes, ())
         lost = not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
@@ -172,8 +188,9 @@ class Model(language.Model):
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
         start = perf_counter()
         wanted = self._signature()
+        pieces = batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False)
         try:
-            first = next(iter(batches(wanted, path, rows=ROWS_IN_A_BATCH)))
+            first = next(pieces)
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
@@ -182,7 +199,7 @@ class Model(language.Model):
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
         try:
-            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False), ())
+            found, sizes, labels = _passed(plan, runner, chain((first,), pieces), ())
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         if not all_finite(found):  # finds missing cells, or names the cell that is not finite
@@ -224,6 +241,13 @@ def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
     return model
 
 
+def write_bugs(model: language.Model) -> str:
+    """The model as BUGS text, which JAGS reads too."""
+    from platewright.language.bugs.write import write_bugs as write  # as rarely needed as the reader
+
+    return write(model)
+
+
 def read_bif(source: str | Path) -> Model:
     """The model in a BIF file or text."""
     return bif.read_bif(source, Model)
@@ -235,7 +259,7 @@ def read_uai(source: str | Path) -> Model:
 
 
 def _iterated(
-    plan: EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan,
+    plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan,
     columns: Mapping[str, Any],
     dataset: Dataset,
     seed: int,
@@ -250,24 +274,31 @@ def _iterated(
         raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
     sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
     if isinstance(plan, EMPlan):
-        check_sizes(plan.maximise, sizes)
+        for program in plan.latent.programs:
+            check_sizes(program, sizes, plan.latent.points)
         chosen = choose_em_backend(plan, backend, sizes)
         found = run_em(plan, columns, sizes, seed=seed, backend=chosen, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, chosen, seconds)
     if isinstance(plan, MeanFieldPlan):
-        check_sizes(plan.maximise, sizes)
+        check_sizes(plan.maximise, sizes, plan.latent.points)
         bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
     if isinstance(plan, EvidencePlan):
-        weighed = run_evidence(plan, columns, sizes, dataset.labels, seed, options)
+        weighed = run_evidence(plan, columns, sizes, dataset.labels, seed, backend, options)
         return replace(weighed, seconds={**seconds, "run": perf_counter() - start})
+    if isinstance(plan, CollapsedPlan):
+        check_sizes(plan.complete.program, sizes)
+        run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
+        seconds = {**seconds, "run": perf_counter() - start}
+        given = (plan, run.chains, columns, sizes, dataset.labels, seed, run.backend, seconds)
+        return CollapsedFit(*given, run.means, run.log_joint)
     for program in plan.programs:
         check_sizes(program, sizes)
-    chains = run_gibbs(plan, columns, sizes, seed=seed, **options)
+    chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
     seconds = {**seconds, "run": perf_counter() - start}
-    return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, seconds=seconds)
+    return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, ran.backend, ran.why, seconds)
 
 
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
@@ -362,10 +393,10 @@ def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, i
     check_sizes(plan.program, sizes)
 
 
-def check_sizes(program: Program, sizes: Mapping[str, int]) -> None:
-    """Every plate that the program runs over must have a size."""
+def check_sizes(program: Program, sizes: Mapping[str, int], made: Collection[str] = ()) -> None:
+    """Every plate that the program runs over must have a size; those in `made` get theirs on the way."""
     for plate in program.plates:
-        if plate not in sizes:
+        if plate not in sizes and plate not in made:
             raise ModelError(
                 f"the size of plate `{plate}` is not known", hint=f"give it in the model: m.plate('{plate}', size)"
             )

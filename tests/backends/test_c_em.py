@@ -93,7 +93,7 @@ def test_objective_and_statistics_are_those_of_numpy(case: Case, rows: int) -> N
     if rows < 100:
         return
     runner = Runner(plan, drawn.columns, drawn.sizes)
-    values = runner.maximised(start_expectations(plan, drawn.columns, drawn.sizes, np.random.default_rng(0)))
+    values = runner.begun(start_expectations(plan, drawn.columns, drawn.sizes, np.random.default_rng(0)))
     for _ in range(3):
         assert_step(em, values)
         step = em.step(values)
@@ -103,7 +103,7 @@ def test_objective_and_statistics_are_those_of_numpy(case: Case, rows: int) -> N
         shares = em.probabilities(values)
         for name, wanted in em.numpy_probabilities(values).items():
             np.testing.assert_allclose(shares[name], wanted, rtol=1e-9, atol=1e-13)
-        values = runner.maximised(shares)
+        values = runner.begun(shares)
         for name, value in modes.items():
             np.testing.assert_allclose(value, values[name], rtol=1e-8, atol=1e-12)
     assert not em.by_numpy

@@ -160,3 +160,20 @@ def test_no_rows_and_no_groups_leave_the_prior() -> None:
     m.th = pw.Normal(m.mu, sd=1, plates=g)
     m.y = pw.Normal(m.th, sd=1, plates=n)
     assert m.learn({"y": np.zeros(0), "g": np.zeros(0, dtype=int)}).log_evidence == 0.0
+
+
+@pytest.mark.parametrize("scale, least", [("precision", 1), ("sd", 5), ("variance", 6)])
+def test_a_block_says_how_many_rows_its_scale_lacks_too(scale: str, least: int) -> None:
+    """Three flat weights and a flat scale: the refusal counts for both, and with that many rows all is well."""
+    m = pw.Model("regression")
+    n, c = m.plate("n"), m.plate("c")
+    m.X, m.w, m.s = pw.Input(plates=(n, c)), pw.Flat(plates=c), pw.Flat(lower=0)
+    m.y = pw.Normal(pw.dot(m.X, m.w, over=c), plates=n, **{scale: m.s})
+    rng = np.random.default_rng(1)
+    for rows in range(3):
+        message = refused(m, {"X": rng.normal(size=(rows, 3)), "y": rng.normal(size=rows)})
+        assert f"at least {3 - rows} more independent observations are needed for `w`" in message
+        if scale != "precision":
+            assert f"at least {least - rows} more observation" in message and "for `s`" in message
+    enough = max(least, 4)
+    check_identity(m.learn({"X": rng.normal(size=(enough, 3)), "y": rng.normal(size=enough)}))

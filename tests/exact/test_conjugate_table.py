@@ -95,6 +95,26 @@ def test_without_rows_the_posterior_is_the_prior(row: Row) -> None:
 
 
 @BY_NAME
+def test_the_density_of_new_rows_is_the_ratio_of_the_tables_evidence(row: Row) -> None:
+    """Each new row by itself, in and outside of groups: `p(new | x) = evidence(x, new) / evidence(x)`."""
+    generator = np.random.default_rng(6)
+    x, new = row.simulate(generator, 10), row.simulate(generator, 3)
+    before = row.update(x)[0]
+    expected = [row.update(np.concatenate([x, new[k : k + 1]]))[0] - before for k in range(3)]
+    fit = written(row).learn({"x": x})
+    predicted = fit.predict(3)
+    close(predicted["x"].log_density(new), expected)
+    close(predicted.log_density({"x": new}), expected)
+    z, at = np.array([0, 2, 2, 0, 2, 3, 3, 0, 2, 0]), np.array([2, 1, 0])
+    grouped = written(row, groups=4).learn({"x": x, "z": z})
+    expected = []
+    for k in range(3):
+        own = x[z == at[k]]
+        expected.append(row.update(np.concatenate([own, new[k : k + 1]]))[0] - row.update(own)[0])
+    close(grouped.predict({"z": at})["x"].log_density(new), expected)
+
+
+@BY_NAME
 def test_rows_in_any_order_say_the_same(row: Row) -> None:
     x = row.simulate(np.random.default_rng(4), 9)
     m = written(row)

@@ -249,7 +249,11 @@ ORACLES: dict[str, Callable[[Point], object]] = {
     "Weibull": lambda p: stats.weibull_min(p["shape"], scale=p["rate"] ** (-1 / p["shape"])),
     "Wishart": lambda p: stats.wishart(float(p["degrees"]), np.linalg.inv(p["inverse_scale"])),
 }
-WITHOUT_ORACLE = {"Flat": "improper", "LogisticNormal": "SciPy has none; checked against its Normal below"}
+WITHOUT_ORACLE = {
+    "Flat": "improper",
+    "FlatMatrix": "improper",
+    "LogisticNormal": "SciPy has none; checked against its Normal below",
+}
 
 MARGINALS: dict[str, Callable[[Point, int], object]] = {
     "Dirichlet": lambda p, k: stats.beta(p["concentration"][k], p["concentration"].sum() - p["concentration"][k]),

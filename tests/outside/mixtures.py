@@ -66,3 +66,13 @@ def coarsened(cells: int, table: list[list[float]]) -> pw.Model:
     m.c = pw.Categorical(m.p, plates=row)
     m.y = pw.Categorical(pw.array(table, over=(cell, seen))[m.c], plates=row, over=seen)
     return m
+
+
+def gaussian_vector(columns: int) -> pw.Model:
+    """One multivariate normal under flat priors."""
+    m = pw.Model("normal vectors")
+    row, d = m.plate("row"), m.plate("d", columns)
+    m.mu = pw.Flat(plates=d)
+    m.S = pw.Wishart(columns + 1, inverse_scale=SMALL * pw.identity(d), over=d)
+    m.y = pw.MultivariateNormal(m.mu, precision=m.S, over=d, plates=row)
+    return m

@@ -131,12 +131,12 @@ def test_every_method_agrees_with_quadrature_where_there_is_no_closed_form() -> 
     assert m.learn(data, goal="evidence", by="laplace").log_evidence == pytest.approx(exact, abs=0.1)
 
 
-def test_annealing_goes_where_slices_stop_chib() -> None:
+def test_annealing_goes_where_chib_has_no_densities() -> None:
     m = hierarchies.logistic()
     data = {"x": [-1.0, 0.0, 1.0, 2.0], "y": [0, 0, 1, 1]}
     fit = m.learn(data, goal="evidence", particles=25, powers=15)
     assert fit.evidence.method == "annealed"
-    assert any(name == "chib" and "slice" in reason for name, reason in _declined(fit))
+    assert any(name == "chib" and "not drawn from a conditional" in reason for name, reason in _declined(fit))
     x, y = np.asarray(data["x"]), np.asarray(data["y"])
 
     def joint(b: float, a: float) -> float:

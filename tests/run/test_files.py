@@ -15,6 +15,7 @@ import xarray as xr
 
 import platewright as pw
 from platewright import pipeline
+from platewright.data import parquet_file as parquet_file_room
 from platewright.errors import DataError, MissingColumn, SourceError, SupportError
 from run.row_examples import same_posterior
 
@@ -144,3 +145,37 @@ def test_unknown_rows_make_a_file_be_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     pd.DataFrame({"y": COLUMNS["y"]}).to_csv(path, index=False)
     same_posterior(m.learn(path), m.learn({"y": COLUMNS["y"]}))
+
+
+def slopes() -> pw.Model:
+    m = pw.Model("slopes")
+    n, c = m.plate("n"), m.plate("c")
+    m.tau = pw.Gamma(2, rate=1)
+    m.w = pw.Normal(0, precision=m.tau, plates=c)
+    m.X = pw.Input(plates=(n, c))
+    m.y = pw.Normal(pw.dot(m.X, m.w, over=c), precision=m.tau, plates=n)
+    return m
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+@pytest.mark.parametrize("rows_in_a_group", [50_000, 30_001])
+def test_a_wide_parquet_file_is_read_once_and_gives_the_numbers_of_the_arrays(
+    backend: str, rows_in_a_group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "ROWS_IN_A_BATCH", 50_000)
+    generator = np.random.default_rng(0)
+    data = {"X": generator.normal(size=(130_000, 3)), "y": generator.normal(3.0, size=130_000)}
+    columns = {f"X_{k}": data["X"][:, k] for k in range(3)}
+    path = tmp_path / "wide.parquet"
+    pl.DataFrame({**columns, "y": data["y"]}).write_parquet(path, row_group_size=rows_in_a_group)
+    read: list[int] = []
+    plain = parquet_file_room._plain_numbers
+
+    def counted(batch: Any, layout: Any) -> Any:
+        read.append(len(batch))
+        return plain(batch, layout)
+
+    monkeypatch.setattr(parquet_file_room, "_plain_numbers", counted)
+    fit, wanted = slopes().learn(path, backend=backend), slopes().learn(data, backend="numpy")
+    assert sum(read) == 130_000
+    same_posterior(fit, wanted)

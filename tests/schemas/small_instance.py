@@ -149,6 +149,8 @@ def _looks_back(node: Variable) -> bool:
 
 def _sequence(node: Variable, values: Values, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
     """Element by element along the one axis, each given those before it, from the log density itself."""
+    if len(node.axes) > 1 and node.domain.is_unbounded:
+        return generator.normal(size=tuple(sizes[axis.plate] for axis in node.axes))  # any values do for a law
     (axis,) = node.axes
     domain = node.domain
     current = np.zeros(sizes[axis.plate], dtype=np.int64 if domain.is_discrete else np.float64)

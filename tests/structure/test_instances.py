@@ -183,3 +183,33 @@ def test_an_axis_inside_a_value_cannot_be_dropped() -> None:
     m.x = pw.Bernoulli(m.t[m.z], plates=n, optional=[m.z])
     with pytest.raises(ModelError, match="`t` has its optional axis inside each value"):
         list(instances(read_graph(m, ["x"])))
+
+
+def test_a_model_gives_its_instances_as_models() -> None:
+    m = pw.Model("which inputs")
+    n = m.plate("n")
+    m.x, m.u = pw.Input(plates=n), pw.Normal(0, sd=1, plates=n)
+    m.tau = pw.Gamma(2, rate=1)
+    m.a, m.b, m.c = (pw.Normal(0, precision=0.1 * m.tau) for _ in range(3))
+    m.y = pw.Normal(m.a + m.b * m.x + m.c * m.u, precision=m.tau, plates=n, optional=[m.x, m.u])
+    rng = np.random.default_rng(0)
+    data = {name: rng.normal(size=9) for name in ("x", "u", "y")}
+    fits = {arcs: model.learn(data) for arcs, model in m.instances()}
+    assert [len(arcs) for arcs in fits] == [2, 1, 1, 0]
+    unknown = {len(arcs): fit.posterior.unknown for arcs, fit in fits.items()}
+    assert unknown[2] == {"tau", "a", "b", "c"} and unknown[0] == {"tau", "a"}
+    for arcs, fit in fits.items():
+        assert fit.plan.graph.known == {"u", "y"}, "a parent that is data stays in the model when its arc is cut"
+        plain = pw.Model("by hand")
+        n = plain.plate("n")
+        plain.x, plain.u = pw.Input(plates=n), pw.Normal(0, sd=1, plates=n)
+        plain.tau = pw.Gamma(2, rate=1)
+        plain.a = pw.Normal(0, precision=0.1 * plain.tau)
+        mean = plain.a
+        for name, parent in (("b", "x"), ("c", "u")):
+            if (parent, "y") in arcs:
+                setattr(plain, name, pw.Normal(0, precision=0.1 * plain.tau))
+                mean = mean + getattr(plain, name) * getattr(plain, parent)
+        plain.y = pw.Normal(mean, precision=plain.tau, plates=n)
+        assert fit.log_evidence == pytest.approx(plain.learn(data).log_evidence, abs=1e-10)
+    assert pw.compare(list(fits.values())).probabilities.sum() == pytest.approx(1.0)

@@ -196,8 +196,10 @@ def call(function: str, *arguments: object) -> Expression:
             return Call("log_logistic", (inner,))
         case "log", (Add((Constant(1.0), Multiply((Constant(-1.0), Call("logistic", (inner,)))))),):
             return Call("log_logistic", (multiply(-1.0, inner),))
-        case "log", (Constant(value),) if value <= 0:
+        case "log", (Constant(value),) if value < 0:
             raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
+        case "log", (Constant(0.0),):
+            return Call("log", parts)  # a rate or probability of exactly zero; what it multiplies decides
         case _, (Constant(value),) if function in _FOLDED:
             return Constant(float(_FOLDED[function](value)))
     return Call(function, parts)
@@ -351,16 +353,21 @@ def index(variable: Expression, at: object) -> Expression:
     if not isinstance(variable, (Reference, Literal)) or not variable.indices:
         raise ModelError(f"`{variable}` has no plates to index", expected="a variable that lives on a plate")
     shown = variable.name if isinstance(variable, Reference) else "a table"
-    if len(positions) > len(variable.indices):
+    lagged = any(isinstance(part, Lag) for part in variable.indices)
+    if lagged and len(variable.indices) == 1:  # its other axes are not known yet, but their order is
+        return replace(variable, indices=(*variable.indices, *(expression(position) for position in positions)))
+    axes = [axis for axis, part in enumerate(variable.indices) if not isinstance(part, Lag)]
+    if len(positions) > len(axes):
         raise ModelError(
-            f"`{shown}` has {len(variable.indices)} axes but is indexed with {len(positions)}",
-            expected=f"at most {len(variable.indices)} positions",
+            f"`{shown}` has {len(axes)} axes but is indexed with {len(positions)}",
+            expected=f"at most {len(axes)} positions",
         )
     chosen = list(variable.indices)
-    for axis, position in enumerate(positions):
+    for axis, position in zip(axes, positions, strict=False):
         if isinstance(position, slice):
             continue
-        where_at = expression(position)
+        # A plate stands for its index: `m.skill[other]` with `other` a plate like that of `skill`.
+        where_at = plate if isinstance(plate := getattr(position, "index", None), Index) else expression(position)
         if isinstance(where_at, Constant) and (where_at.value < 0 or not float(where_at.value).is_integer()):
             raise ModelError(f"`{shown}` indexed at {where_at.value:g}", expected="a whole number from 0")
         chosen[axis] = where_at

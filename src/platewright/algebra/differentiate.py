@@ -7,6 +7,8 @@ The result is an expression again, so log normalisers yield moments (Lemma 4.2) 
 
 from __future__ import annotations
 
+import math
+
 from platewright.algebra.build import (
     add,
     call,
@@ -106,6 +108,10 @@ def _call(function: str, arguments: tuple[Expression, ...], target: Reference) -
         # log Gamma_d(x) = const + sum_j lgamma(x - j / 2): the sum of digammas is a function of its own
         argument, dimension = arguments
         return multiply(call("multivariate_digamma", argument, dimension), differentiate(argument, target))
+    if function in ("maximum", "minimum"):
+        left, right = arguments
+        first = call("less", right, left) if function == "maximum" else call("less", left, right)
+        return where(first, differentiate(left, target), differentiate(right, target))
     argument = arguments[0]
     inner = differentiate(argument, target)
     if function not in _SLOPES or len(arguments) > 1:
@@ -113,6 +119,7 @@ def _call(function: str, arguments: tuple[Expression, ...], target: Reference) -
     return multiply(_SLOPES[function](argument), inner)
 
 
+_HALF_LOG_TURN = 0.5 * math.log(2 * math.pi)
 _SLOPES = {
     "log": lambda x: power(x, -1.0),
     "exp": lambda x: call("exp", x),
@@ -126,6 +133,11 @@ _SLOPES = {
     "sin": lambda x: call("cos", x),
     "tanh": lambda x: add(1.0, multiply(-1.0, power(call("tanh", x), 2.0))),
     "log_bessel0": lambda x: call("bessel_ratio", x),
+    "absolute": lambda x: where(call("less", x, 0.0), -1.0, 1.0),
+    "normal_cdf": lambda x: call("exp", add(multiply(-0.5, x, x), -_HALF_LOG_TURN)),
+    "log_normal_cdf": lambda x: call(
+        "exp", add(multiply(-0.5, x, x), -_HALF_LOG_TURN, multiply(-1.0, call("log_normal_cdf", x)))
+    ),
 }
 
 

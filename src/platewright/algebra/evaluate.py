@@ -52,7 +52,8 @@ class Environment:
 
 def evaluate(expression: Expression, environment: Environment, axes: tuple[Index, ...] = ()) -> Array:
     """The value of an expression as an array with the given axes, each at its full size."""
-    result = _evaluate(expression, environment, axes)
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        result = _evaluate(expression, environment, axes)
     return np.broadcast_to(result, tuple(environment.sizes[axis.plate] for axis in axes))
 
 
@@ -78,7 +79,7 @@ def multivariate_digamma(x: Array, dimension: Array) -> Array:
     return result
 
 
-_FUNCTIONS = {
+FUNCTIONS = {
     "log": np.log,
     "exp": np.exp,
     "log1p": np.log1p,
@@ -103,6 +104,7 @@ _FUNCTIONS = {
     "maximum": np.maximum,
     "minimum": np.minimum,
     "floor": np.floor,
+    "xlogy": lambda x, y: special.xlogy(x, y),
 }
 
 
@@ -133,11 +135,11 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
                 result = result + inner(term)
             return result
         case Multiply(factors):
-            return _product([inner(factor) for factor in factors])
+            return product([inner(factor) for factor in factors])
         case Power(base, exponent):
             return np.power(np.asarray(inner(base), dtype=float), inner(exponent))
         case Call(function, arguments):
-            return _FUNCTIONS[function](*(inner(argument) for argument in arguments))
+            return FUNCTIONS[function](*(inner(argument) for argument in arguments))
         case Sum(index, body):
             return np.sum(_opened(body, environment, scope, index), axis=-1)
         case LogSumExp(index, body):
@@ -183,7 +185,7 @@ def _quadratic(vector: Array, table: Array) -> Array:
     return np.einsum("...i,...ij,...j->...", vector, table, vector)
 
 
-def _product(values: list[Array]) -> Array:
+def product(values: list[Array]) -> Array:
     """A product in which an exact zero wins over an infinity: `[c = k] log 0` is nothing, not NaN."""
     result = values[0]
     for value in values[1:]:

@@ -108,6 +108,12 @@ class _Expander:
                 return self.logarithm(argument, expression)
             case Call("exp", (argument,)):
                 return self.exponential(argument, expression)
+            case Call(
+                "lgamma",
+                (Add((Reference() as alone, Constant(1.0)) | (Constant(1.0), Reference() as alone)),),
+            ) if self.facts.is_positive(alone):
+                # Gamma(x + 1) = x Gamma(x): both forms must be seen as one, or they do not cancel
+                return [*self.atom(call("lgamma", alone)), *self.expand(call("log", alone))]
             case Quadratic(residual, matrix, row, column):
                 return self.expand(_written_out(residual, matrix, row, column))
             case LogDeterminant(matrix, row, column):

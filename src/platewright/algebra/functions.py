@@ -47,6 +47,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("maximum", "np.maximum", r"\max", arity=2),
         Function("minimum", "np.minimum", r"\min", arity=2),
         Function("floor", "np.floor", r"\mathrm{floor}"),
+        Function("xlogy", "special.xlogy", r"\mathrm{xlogy}", arity=2),
     )
 }
 

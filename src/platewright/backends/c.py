@@ -50,6 +50,7 @@ class CPass:
     over: tuple[Index, ...]
     columns: tuple[str, ...]
     sizes: tuple[str, ...]
+    pitches: tuple[str, ...]
     outputs: tuple[Output, ...]
 
 
@@ -67,8 +68,8 @@ def c_source(program: Program, integers: Collection[str] | None = None) -> str:
     return c_program(program, integers).source
 
 
-def c_program(program: Program, integers: Collection[str] | None = None) -> CProgram:
-    """The file and how to call it."""
+def c_program(program: Program, integers: Collection[str] | None = None, upright: Collection[str] = ()) -> CProgram:
+    """The file and how to call it; `upright` names the matrices that lie column by column."""
     held = frozenset(integer_columns(program) if integers is None else integers)
     rows: dict[tuple[Index, ...], list[Statistic | Pool]] = {}
     for statement in program.passes:
@@ -79,7 +80,7 @@ def c_program(program: Program, integers: Collection[str] | None = None) -> CPro
     for number, (over, statements) in enumerate(rows.items()):
         label = "pass_" + "_".join(index.name for index in over)
         # Blanks keep labels of different rows apart; they vanish from the name.
-        writer = _PassWriter(program, over, held, file_names(label + " " * number))
+        writer = _PassWriter(program, over, held, frozenset(upright), file_names(label + " " * number))
         text, found = writer.function(statements)
         left += writer.left
         if found.outputs:
@@ -109,11 +110,18 @@ def _header(program: Program, left: list[tuple[str, str]]) -> str:
 class _PassWriter:
     """Writes the function of one row plate."""
 
-    def __init__(self, program: Program, over: tuple[Index, ...], integers: frozenset[str], function: str) -> None:
+    def __init__(
+        self,
+        program: Program,
+        over: tuple[Index, ...],
+        integers: frozenset[str],
+        upright: frozenset[str],
+        function: str,
+    ) -> None:
         self.program = program
         self.over = over
         self.name = function
-        self.printer = CPrinter(Names(), over, program.columns, integers)
+        self.printer = CPrinter(Names(), over, program.columns, integers, upright)
         self.left: list[tuple[str, str]] = []
 
     # -- the function ------------------------------------------------------------------------------------------------
@@ -132,7 +140,8 @@ class _PassWriter:
         words = set(re.findall(r"\w+", "\n".join([*shared, *lines])))
         columns = tuple(name for name in self.printer.used_columns if self.printer.column(name) in words)
         sizes = tuple(plate for plate in self.printer.used_sizes if self.printer.size(plate) in words)
-        found = CPass(self.name, self.over, columns, sizes, tuple(output for output, _ in pieces))
+        pitches = tuple(name for name in self.printer.used_pitches if self.printer.pitch(name) in words)
+        found = CPass(self.name, self.over, columns, sizes, pitches, tuple(output for output, _ in pieces))
         return "\n".join([*self.heading(found), "{", *self.body(found, pieces, shared), "}"]), found
 
     def heading(self, found: CPass) -> list[str]:
@@ -140,9 +149,14 @@ class _PassWriter:
         lines = [f"/* One pass over rows {rows}, from `start` up to `stop`."]
         for number, name in enumerate(found.columns):
             axes = ", ".join(index.name for index in self.program.columns[name])
-            lines.append(f" * column[{number}]: {c_comment(name)}[{c_comment(axes)}]")
+            lies = ", column by column" if name in self.printer.upright else ""
+            lines.append(f" * column[{number}]: {c_comment(name)}[{c_comment(axes)}]{lies}")
         lines += [
             f" * size[{number}]: elements of plate {c_comment(plate)}" for number, plate in enumerate(found.sizes)
+        ]
+        lines += [
+            f" * size[{number}]: from one column of {c_comment(name)} to the next"
+            for number, name in enumerate(found.pitches, len(found.sizes))
         ]
         lines += [
             " * Returns 0; 1 when a code is outside its plate or a weight is negative; 2 when memory is short. */"
@@ -152,13 +166,17 @@ class _PassWriter:
 
     def body(self, found: CPass, pieces: list[tuple[Output, Pieces]], shared: list[str]) -> list[str]:
         lines = [f"const int64_t {self.printer.size(plate)} = size[{k}];" for k, plate in enumerate(found.sizes)]
+        lines += [
+            f"const int64_t {self.printer.pitch(name)} = size[{k}];"
+            for k, name in enumerate(found.pitches, len(found.sizes))
+        ]
         for number, name in enumerate(found.columns):
             kind = "int64_t" if name in self.printer.integers else "double"
             lines.append(f"const {kind} *restrict const {self.printer.column(name)} = column[{number}];")
         for values, name in self.printer.tables.items():
             listed = ", ".join(repr(float(value)).replace("inf", "INFINITY").replace("nan", "NAN") for value in values)
             lines.append(f"static const double {name}[] = {{{listed}}};")
-        empty = (("column", found.columns), ("size", found.sizes))
+        empty = (("column", found.columns), ("size", found.sizes + found.pitches))
         lines += [f"(void){name};" for name, held in empty if not held]
         lines.append("int bad = 0;")
         lines += self.opening(pieces)

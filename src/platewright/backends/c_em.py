@@ -89,13 +89,17 @@ def em_source(plan: EMPlan) -> str:
     return fused_program(plan).source
 
 
-def fused_program(plan: EMPlan) -> FusedProgram:
-    """The fused passes of a plan; any refusal leaves the whole plan to NumPy, which then has all probabilities."""
+def fused_program(plan: EMPlan, also: tuple[Hidden, ...] = ()) -> FusedProgram:
+    """The fused passes of a plan; any refusal leaves the whole plan to NumPy, which then has all probabilities.
+
+    `also` are hidden variables whose passes somebody else makes: statements with them are not fixed.
+    """
     left: list[tuple[str, str]] = []
     passes = []
     fixed = []
     file_names = Names()
-    probabilities = {item.probability for item in plan.hidden} | {item.pair for item in plan.hidden}
+    every = (*plan.hidden, *also)
+    probabilities = {item.probability for item in every} | {item.pair for item in every}
     for statement in plan.maximise.passes:
         met = probabilities & {name for whole in expressions_of(statement) for name in names(whole)}
         if not met:
@@ -106,7 +110,7 @@ def fused_program(plan: EMPlan) -> FusedProgram:
         if item.chain:
             left.append((item.name, "its elements form a chain"))
             continue
-        found, refused = _Writer(plan, item, file_names(f"pass_{item.name}")).fused()
+        found, refused = Writer(plan, item, file_names(f"pass_{item.name}")).fused()
         left += refused
         if found is not None:
             passes.append(found)
@@ -116,7 +120,7 @@ def fused_program(plan: EMPlan) -> FusedProgram:
     return FusedProgram(file_text(plan, functions), tuple(passes), tuple(fixed), ())
 
 
-class _Writer:
+class Writer:
     """Splits the log weights and the soft statistics of one hidden variable."""
 
     def __init__(self, plan: EMPlan, item: Hidden, function: str) -> None:
@@ -124,15 +128,28 @@ class _Writer:
         self.item = item
         self.function = function
         self.rows = frozenset(item.axes)
-        self.statements = [
-            statement
-            for statement in plan.maximise.passes
-            if any(mentions(whole, {item.probability}) for whole in expressions_of(statement))
-        ]
-        axes = {name: node.axes for name, node in plan.graph.nodes.items()}
-        plain = Splitter(self.rows, item.level, frozenset(plan.graph.unknown), axes)
+        self.statements = self.chosen()
         self.shared: dict[Expression, frozenset[int]] = {}
-        self.splitter = replace(plain, centres=self.centres())
+        self.splitter = replace(self.new_splitter(), centres=self.centres())
+
+    def chosen(self) -> list[Statistic | Pool]:
+        """The statements that need the probabilities."""
+        return [
+            statement
+            for statement in self.plan.maximise.passes
+            if any(mentions(whole, {self.item.probability}) for whole in expressions_of(statement))
+        ]
+
+    def new_splitter(self) -> Splitter:
+        """How expressions of a row are pulled apart, before any function of it has a centre."""
+        axes = {name: node.axes for name, node in self.plan.graph.nodes.items()}
+        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes)
+
+    def log_weight(self) -> tuple[str, Expression]:
+        """The log weight of a level, and its name."""
+        name = f"{self.item.name}.log_weight"
+        whole = next(s for s in self.plan.expect.body if isinstance(s, Assign) and s.name == name)
+        return name, whole.expression
 
     def centres(self) -> dict[Expression, str]:
         """Features of pools are taken less a centre; positions that a pool adds up share theirs."""
@@ -156,13 +173,11 @@ class _Writer:
         sums: list[SoftSum] = []
         pools: list[SoftPool] = []
         weights: Terms = ()
-        whole = next(
-            s for s in self.plan.expect.body if isinstance(s, Assign) and s.name == f"{self.item.name}.log_weight"
-        )
+        name, whole = self.log_weight()
         try:
-            weights = checked(self.splitter.split(whole.expression))
+            weights = checked(self.splitter.split(whole))
         except Unprintable as refusal:
-            left.append((whole.name, str(refusal)))
+            left.append((name, str(refusal)))
         for statement in self.statements:
             try:
                 if isinstance(statement, Pool):

@@ -30,6 +30,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
 )
+from platewright.algebra.zero_times_log import safe_product
 from platewright.backends.naming import Names
 
 _CHOICE, _SUM, _PRODUCT, _ATOM = 0, 1, 2, 3
@@ -51,6 +52,7 @@ FUNCTIONS: Mapping[str, str] = {
     "maximum": "larger",
     "minimum": "smaller",
     "floor": "floor",
+    "xlogy": "xlogy",
 }
 """How C spells the functions of the algebra; those not here (digamma, Bessel ...) stay with NumPy."""
 
@@ -86,9 +88,12 @@ class CPrinter:
     over: tuple[Index, ...]
     columns: Mapping[str, tuple[Index, ...]]
     integers: frozenset[str]
+    upright: frozenset[str] = frozenset()
+    """Matrices that lie column by column."""
     shared: dict[Expression, str] = field(default_factory=dict)
     used_columns: dict[str, None] = field(default_factory=dict)
     used_sizes: dict[str, None] = field(default_factory=dict)
+    used_pitches: dict[str, None] = field(default_factory=dict)
     tables: dict[tuple[float, ...], str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     variables: dict[Index, str] = field(default_factory=dict)
@@ -105,6 +110,11 @@ class CPrinter:
         """The variable that holds the size of a plate."""
         self.used_sizes[plate] = None
         return self.names(f"size {plate}")
+
+    def pitch(self, name: str) -> str:
+        """The variable that holds the way from one column of an upright matrix to the next."""
+        self.used_pitches[name] = None
+        return self.names(f"pitch {name}")
 
     def temporary(self, word: str) -> str:
         """A new variable."""
@@ -155,6 +165,8 @@ class CPrinter:
                 return self.table(values, shape, indices)
             case Add(terms):
                 return self.add([self.code(term) for term in terms])
+            case Multiply() if (safe := safe_product(expression)) is not expression:
+                return self.code(safe)
             case Multiply(factors):
                 return self.multiply(factors)
             case Power(base, exponent):
@@ -251,6 +263,9 @@ class CPrinter:
         if len(plates) != len(indices):
             raise Unprintable(f"{name} has {len(plates)} axes but is looked up with {len(indices)}")
         sizes = [self.size(plate) for plate in plates]
+        if name in self.upright:
+            down, across = (self.position(index, size) for index, size in zip(indices, sizes, strict=True))
+            return CCode(f"{self.column(name)}[{across} * {self.pitch(name)} + {down}]", integer=integer)
         return CCode(f"{self.column(name)}[{self.offset(indices, sizes)}]", integer=integer)
 
     def table(self, values: tuple[float, ...], shape: tuple[int, ...], indices: tuple[Expression, ...]) -> CCode:

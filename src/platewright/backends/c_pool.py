@@ -1,10 +1,9 @@
 """Print a pool as C: weight, mean and centred scatter of row features in each cell.
 
-one cell, few features     columns in cache, one vectorised loop for each pair
-one cell, many features    rows in cache, tiles of sums in registers (`gram`)
-many cells                 each row is added to its cell
+one cell      columns of a block in cache, tiles of sums in registers (`c_gram.py`)
+many cells    each row is added to its cell
 
-Squares are taken about a centre near the mean (of the first rows of a range, or the first row of a cell), so a mean of
+Squares are taken about a centre near the mean (of the first block of a range, or the first row of a cell), so a mean of
 1.7e12 costs no digits; the centre is given back, and ranges of rows merge by Chan's rule.
 """
 
@@ -15,15 +14,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from platewright.algebra.expression import ONE, Constant, Index, Reference
+from platewright.algebra.expression import ONE, Constant, Index, Reference, names
 from platewright.backends.c_expression import CPrinter, Unprintable
+from platewright.backends.c_gram import ROOM
 from platewright.program.statements import Feature, Pool
-
-FEW = 4
-"""Up to so many scalar features are kept as columns."""
-
-ROWS_IN_TILE = 64
-"""Rows whose squares are summed at once: few enough for the first cache, enough to pay for loading the sums."""
 
 OUTPUTS = ("total", "centre", "offset", "scatter")
 
@@ -62,106 +56,126 @@ class PoolPrinter:
         """The C of the pool, in the way that fits it."""
         if self.pool.cells:
             return self.many_cells()
-        return self.one_cell(columns=self.scalar and len(self.live) <= FEW)
+        return self.one_cell()
 
     # -- one cell ----------------------------------------------------------------------------------------------------
 
-    def one_cell(self, columns: bool) -> Pieces:
+    def one_cell(self) -> Pieces:
         total, centre, offset, scatter = self.outputs()
-        width, pitch, tile, rows, gram = map(self.name, ("width", "pitch", "tile", "rows", "gram"))
-        middle = self.name("middle")
-        heavy = rows if self.pool.weight == ONE else self.name("heavy")
-        copies = 1 if heavy == rows else 2
+        width, step, rows, sums, middle = map(self.name, ("width", "step", "rows", "gram", "middle"))
+        is_weighted = self.pool.weight != ONE
+        heavy = self.name("heavy") if is_weighted else rows
         before = [f"const int64_t {width} = {self.width()};"]
-        if columns:
-            before.append(f"const int64_t {pitch} = {width} + 1, {tile} = BLOCK;")
-        else:
-            before.append(f"const int64_t {pitch} = ({width} + LANES) / LANES * LANES; /* a column of ones is last */")
-            before.append(f"const int64_t {tile} = {ROWS_IN_TILE}; /* rows that stay in the first cache */")
+        before.append(
+            f"const int64_t {step} = {width} > {ROOM} ? 1 : LANES; /* lanes stay apart while there is room */"
+        )
+        before.append(f"{total}[0] = {'0.0' if is_weighted else '(double)(stop - start)'};")
         pointers = [f"double *const {rows} = work;"]
-        if copies == 2:
-            pointers.append(f"double *const {heavy} = {rows} + {tile} * {pitch} + LANES;")
-        pointers.append(f"double *const {gram} = {heavy} + {tile} * {pitch} + LANES;")
-        pointers.append(f"double *const {middle} = {gram} + {pitch} * {pitch};")
-        pointers.append(f"work = {middle} + {pitch} + LANES;")
-        work = f"{copies} * ({tile} * {pitch} + LANES) + {pitch} * {pitch} + {pitch} + LANES"
+        if is_weighted:
+            pointers.append(f"double *const {heavy} = {rows} + {width} * STRIDE;")
+        pointers.append(f"double *const {sums} = {heavy} + {width} * STRIDE;")
+        pointers.append(f"double *const {middle} = {sums} + {width} * ({width} + 1) * {step};")
+        pointers.append(f"work = {middle} + {width};")
+        work = f"{width} * ({2 if is_weighted else 1} * STRIDE + ({width} + 1) * {step} + 1)"
         after = [
-            f"keep({gram}, {pitch}, {width}, {total}, {offset}, {scatter});",
+            f"keep({sums}, {width}, {step}, {offset}, {scatter});",
             f"memcpy({centre}, {middle}, sizeof(double) * {width});",
             f"settle(1, {width}, {total}, {offset}, {scatter});",
         ]
-        block = self.tiles(columns, heavy)
+        block = [
+            "/* rounds 0 and 1: the first rows of the range set the centre of all its squares */",
+            "for (int round = at == start ? 0 : 2; round < 3; round++) {",
+            *(f"    {line}" for line in self.fill()),
+            "    if (round < 2)",
+            f"        recentre({middle}, {rows}, round == 0 ? 1 : count, {width});",
+            "}",
+            *(self.weigh(heavy) if is_weighted else []),
+            f"gram({heavy}, {rows}, count, {width}, {sums}, {step}, {self.next_block()});",
+        ]
         return Pieces((total, centre, offset, scatter), (*before, "", *pointers), tuple(block), tuple(after), work)
 
-    def tiles(self, columns: bool, heavy: str) -> list[str]:
-        """Tile after tile of a block: fill the rows, then add their squares."""
-        width, pitch, tile, rows, gram, middle = map(self.name, ("width", "pitch", "tile", "rows", "gram", "middle"))
-        filled = self.fill(columns)
-        strides = "1, BLOCK" if columns else f"{pitch}, 1"
-        lines = [
-            f"for (int64_t from = 0; from < count; from += {tile}) {{",
-            f"    const int64_t to = count - from < {tile} ? count : from + {tile};",
-            "    /* rounds 0 and 1: the first rows of the range set the centre of all its squares */",
-            "    for (int round = at + from == start ? 0 : 2; round < 3; round++) {",
-            *(f"        {line}" for line in filled),
-            "        if (round < 2)",
-            f"            recentre({middle}, {rows}, round == 0 ? 1 : to - from, {width}, {strides});",
-            "    }",
-        ]
-        if heavy != rows:
-            lines += [f"    {line}" for line in self.weigh(columns, heavy)]
-        function = "gram_of_columns" if columns else "gram"
-        return [*lines, f"    {function}({heavy}, {rows}, to - from, {pitch}, {gram});", "}"]
-
-    def fill(self, columns: bool) -> list[str]:
-        """Each feature of each row, less its centre."""
-        rows, pitch, width = map(self.name, ("rows", "pitch", "width"))
-        body = [] if columns else [f"double *const target = {rows} + (i - from) * {pitch};"]
+    def fill(self) -> list[str]:
+        """Each feature of the rows of a block as a column, less its centre."""
+        rows, middle = self.name("rows"), self.name("middle")
+        lines: list[str] = []
+        scalars: list[str] = []
         for feature, position in zip(self.live, self.positions()):
-            place = f"{rows}[{position} * BLOCK + i - from]" if columns else f"target[{position}]"
-            body += self.feature(feature, position, place)
-        body.append(f"{rows}[{width} * BLOCK + i - from] = 1.0;" if columns else f"target[{width}] = 1.0;")
-        return over_rows(body, "from", "to")
+            place = f"{rows} + ({position}) * STRIDE" if position != "0" else rows
+            if self.is_plain(feature) and feature.inner:
+                lines.append(f"{self.moved(feature, place)}, {middle} + {position});")
+            elif feature.inner:
+                lines += self.looped_columns(feature, position)
+            else:
+                value = self.value(feature)
+                column = f"{rows}[({position}) * STRIDE + i]" if position != "0" else f"{rows}[i]"
+                scalars += [*self.printer.take(), f"{column} = {value} - {middle}[{position}];"]
+        return lines + (over_rows(scalars) if scalars else [])
 
-    def feature(self, feature: Feature, position: str, place: str) -> list[str]:
-        """Lines that store one feature of a row."""
-        middle = self.name("middle")
-        if not feature.inner:
+    def moved(self, feature: Feature, place: str) -> str:
+        """The call that brings the columns of a matrix into the block, but for their centre."""
+        assert isinstance(feature.expression, Reference)
+        source, wide = self.source(feature), self.inner_width(feature)
+        if feature.expression.name not in self.printer.upright:
+            return f"turned({place}, {source} + at * {wide}, count, {wide}"
+        return f"shifted({place}, {source} + at, {self.printer.pitch(feature.expression.name)}, count, {wide}"
+
+    def looped_columns(self, feature: Feature, position: str) -> list[str]:
+        """A column for each inner position of a feature."""
+        rows, middle = self.name("rows"), self.name("middle")
+        flat = "0"
+        with ExitStack() as loops:
+            for index in feature.inner:
+                flat = self.further(flat, index, loops.enter_context(self.printer.loop(index)))
             value = self.value(feature)
-            return [*self.printer.take(), f"{place} = {value} - {middle}[{position}];"]
-        if self.is_plain(feature):
-            assert isinstance(feature.expression, Reference)
-            column, wide = self.printer.column(feature.expression.name), self.inner_width(feature)
-            ahead = f"({self.rows_in_all()} - row) * {wide}"
-            source = f"{column} + row * {wide}"
-            return [f"shifted(target + {position}, {source}, {middle} + {position}, {wide}, {ahead});"]
-        return self.looped(feature, lambda slot, value: f"target[{slot}] = {value} - {middle}[{slot}];", position)
+            store = f"{rows}[({position} + {flat}) * STRIDE + i] = {value} - {middle}[{position} + {flat}];"
+            self.printer.lines += over_rows([*self.printer.take(), store])
+        return self.printer.take()
+
+    def next_block(self) -> str:
+        """Where the widest matrix goes on after this block, and how far: it is fetched while products are summed."""
+        matrices = [feature for feature in self.live if feature.inner and self.is_plain(feature)]
+        if not matrices:
+            return "NULL, 0, 0"
+        source, wide = self.source(matrices[0]), self.inner_width(matrices[0])
+        place, pitch = f"(at + count) * {wide}", "BLOCK"
+        if names(matrices[0].expression) <= self.printer.upright:
+            place, pitch = "at + count", self.printer.pitch(min(names(matrices[0].expression)))
+        return f"{source} + {place}, {pitch}, stop - at < 2 * BLOCK ? 0 : BLOCK * {wide}"
+
+    def source(self, feature: Feature) -> str:
+        assert isinstance(feature.expression, Reference)
+        return self.printer.column(feature.expression.name)
 
     def value(self, feature: Feature) -> str:
         """A feature of a row, rounded before the centre is taken off: a fused product would leave its rounding."""
         code = self.printer.code(feature.expression)
         return code.text if isinstance(feature.expression, Reference) else f"WHOLE({code.text})"
 
+    def further(self, flat: str, index: Index, variable: str) -> str:
+        """The position in C order after one more index."""
+        return variable if flat == "0" else f"({flat}) * {self.printer.size(index.plate)} + {variable}"
+
     def looped(self, feature: Feature, store: Callable[[str, str], str], position: str) -> list[str]:
         """A store for each inner position of a feature."""
         flat = "0"
         with ExitStack() as loops:
             for index in feature.inner:
-                variable = loops.enter_context(self.printer.loop(index))
-                size = self.printer.size(index.plate)
-                flat = variable if flat == "0" else f"({flat}) * {size} + {variable}"
+                flat = self.further(flat, index, loops.enter_context(self.printer.loop(index)))
             self.printer.lines.append(store(f"{position} + {flat}", self.value(feature)))
         return self.printer.take()
 
-    def weigh(self, columns: bool, heavy: str) -> list[str]:
-        """Rows times their weight."""
-        rows, pitch = self.name("rows"), self.name("pitch")
+    def weigh(self, heavy: str) -> list[str]:
+        """Columns times the weights of their rows, and the sum of the weights."""
+        rows, width, weight = map(self.name, ("rows", "width", "weight"))
         value = self.printer.code(self.pool.weight)
-        body = [*self.printer.take(), f"const double weight = {value.text};", "bad |= weight < 0.0;"]
-        body.append(f"for (int64_t j = 0; j < {pitch}; j++)")
-        at = "j * BLOCK + i - from" if columns else f"(i - from) * {pitch} + j"
-        body.append(f"    {heavy}[{at}] = weight * {rows}[{at}];")
-        return over_rows(body, "from", "to")
+        total = self.outputs()[0]
+        body = [*self.printer.take(), f"{weight}[i] = {value.text};", f"bad |= {weight}[i] < 0.0;"]
+        body.append(f"{total}[0] += {weight}[i];")
+        return [
+            f"double {weight}[BLOCK];",
+            *over_rows(body),
+            f"weighted({heavy}, {rows}, {weight}, count, {width});",
+        ]
 
     # -- many cells --------------------------------------------------------------------------------------------------
 
@@ -232,9 +246,6 @@ class PoolPrinter:
 
     def inner_width(self, feature: Feature) -> str:
         return " * ".join(self.printer.size(index.plate) for index in feature.inner)
-
-    def rows_in_all(self) -> str:
-        return " * ".join(self.printer.size(index.plate) for index in self.pool.over)
 
     def is_plain(self, feature: Feature) -> bool:
         """A column of doubles as it lies in memory: row after row, inner positions side by side."""

@@ -1,13 +1,12 @@
-"""The few C functions that emitted passes share; each emitted file carries the ones it uses.
-
-`gram` is the one that matters: `gram += heavy' rows` for rows in cache, LANES x 3 LANES sums at a time in registers.
-"""
+"""The few C functions that emitted passes share; each emitted file carries the ones it uses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+from platewright.backends.c_gram import GRAM
+from platewright.backends.c_vectors import VECTORS
 from platewright.backends.naming import comment
 
 BLOCK = 256
@@ -65,6 +64,13 @@ static inline double square(double x)
     return x * x;
 }
 """,
+    "xlogy": """
+/* x log y, and nothing where x is zero, whatever y is. */
+static inline double xlogy(double x, double y)
+{
+    return x == 0.0 && y == y ? 0.0 : x * log(y);
+}
+""",
     "larger": """
 /* The larger of two; NaN stays NaN. */
 static inline double larger(double a, double b)
@@ -97,119 +103,8 @@ static inline double normal_cdf(double x)
     return 0.5 * erfc(x * -0.70710678118654752440);
 }
 """,
-    "LANES": """
-/* Doubles in a vector register. */
-#if defined(__AVX512F__)
-#define LANES 8
-#elif defined(__AVX__)
-#define LANES 4
-#else
-#define LANES 2
-#endif
-""",
-    "gram": """
-/* gram += heavy' rows, upper triangle: `count` rows of `pitch` doubles, a tile of sums at a time in registers. */
-#if defined(__GNUC__) && !defined(PLATEWRIGHT_PLAIN)
-typedef double vector __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-#define GRAM_TILE(WIDE)                                                                                        \\
-    static void gram_tile_##WIDE(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram) \\
-    {                                                                                                          \\
-        vector sum[LANES][WIDE];                                                                               \\
-        for (int p = 0; p < LANES; p++)                                                                        \\
-            for (int q = 0; q < WIDE; q++)                                                                     \\
-                sum[p][q] = *(const vector *)(gram + p * pitch + q * LANES);                                   \\
-        for (int64_t i = 0; i < count; i++, heavy += pitch, rows += pitch) {                                   \\
-            vector right[WIDE];                                                                                \\
-            for (int q = 0; q < WIDE; q++)                                                                     \\
-                right[q] = *(const vector *)(rows + q * LANES);                                                \\
-            for (int p = 0; p < LANES; p++)                                                                    \\
-                for (int q = 0; q < WIDE; q++)                                                                 \\
-                    sum[p][q] += heavy[p] * right[q];                                                          \\
-        }                                                                                                      \\
-        for (int p = 0; p < LANES; p++)                                                                        \\
-            for (int q = 0; q < WIDE; q++)                                                                     \\
-                *(vector *)(gram + p * pitch + q * LANES) = sum[p][q];                                         \\
-    }
-GRAM_TILE(1)
-GRAM_TILE(2)
-GRAM_TILE(3)
-static void gram(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram)
-{
-    for (int64_t p = 0; p < pitch; p += LANES)
-        for (int64_t q = p; q < pitch; q += 3 * LANES) {
-            double *sums = gram + p * pitch + q;
-            if (pitch - q >= 3 * LANES)
-                gram_tile_3(heavy + p, rows + q, count, pitch, sums);
-            else if (pitch - q == 2 * LANES)
-                gram_tile_2(heavy + p, rows + q, count, pitch, sums);
-            else
-                gram_tile_1(heavy + p, rows + q, count, pitch, sums);
-        }
-}
-#else
-static void gram(const double *heavy, const double *rows, int64_t count, int64_t pitch, double *gram)
-{
-    for (int64_t i = 0; i < count; i++, heavy += pitch, rows += pitch)
-        for (int64_t p = 0; p < pitch; p++)
-            for (int64_t q = p; q < pitch; q++)
-                gram[p * pitch + q] += heavy[p] * rows[q];
-}
-#endif
-""",
-    "shifted": """
-/* to = from - centre. `readable` doubles lie ahead in `from`: while a whole vector does, whole vectors are moved, and
- * what spills over into `to` is written again by what comes next. */
-static inline void shifted(double *to, const double *from, const double *centre, int64_t width, int64_t readable)
-{
-    int64_t j = 0;
-#if defined(__GNUC__) && !defined(PLATEWRIGHT_PLAIN)
-    for (; j < width && j + LANES <= readable; j += LANES)
-        *(vector *)(to + j) = *(const vector *)(from + j) - *(const vector *)(centre + j);
-#else
-    (void)readable;
-#endif
-    for (; j < width; j++)
-        to[j] = from[j] - centre[j];
-}
-""",
-    "gram_of_columns": """
-/* The same for a few columns of BLOCK doubles each: one vectorised loop for each pair. */
-static void gram_of_columns(const double *heavy, const double *rows, int64_t count, int64_t width, double *gram)
-{
-    for (int64_t p = 0; p < width; p++)
-        for (int64_t q = p; q < width; q++) {
-            const double *left = heavy + p * BLOCK, *right = rows + q * BLOCK;
-            double sum = 0.0;
-            for (int64_t i = 0; i < count; i++)
-                sum += left[i] * right[i];
-            gram[p * width + q] += sum;
-        }
-}
-""",
-    "recentre": """
-/* Move the centre by the mean of the first `count` rows, which were taken from the old centre. */
-static void recentre(double *centre, const double *rows, int64_t count, int64_t width, int64_t down, int64_t across)
-{
-    for (int64_t j = 0; j < width; j++) {
-        double sum = 0.0;
-        for (int64_t i = 0; i < count; i++)
-            sum += rows[i * down + j * across];
-        centre[j] += sum / (double)count;
-    }
-}
-""",
-    "keep": """
-/* Unpack the sums of one cell: the last column was one in every row. */
-static void keep(const double *gram, int64_t pitch, int64_t width, double *total, double *offset, double *scatter)
-{
-    *total = gram[width * pitch + width];
-    for (int64_t p = 0; p < width; p++) {
-        offset[p] = gram[p * pitch + width];
-        for (int64_t q = p; q < width; q++)
-            scatter[p * width + q] = gram[p * pitch + q];
-    }
-}
-""",
+    "VECTORS": VECTORS,
+    **GRAM,
     "add_row": """
 /* Add a row to its cell; the first row of a cell becomes its centre. */
 static inline void add_row(const double *x, double weight, int64_t width, double *total, double *centre, double *offset,
@@ -246,7 +141,7 @@ static void settle(int64_t cells, int64_t width, const double *total, double *of
 }
 
 
-PATTERNS = {"LANES": r"\bLANES\b", "VECTOR_MATH": r"\b(log|exp|sin|cos)\("}
+PATTERNS = {"VECTORS": r"\b(LANES|STRIDE)\b", "VECTOR_MATH": r"\b(log|exp|sin|cos)\("}
 """How the use of a shared part shows, where it is not a call."""
 
 
@@ -265,6 +160,4 @@ def support_text(body: str) -> list[str]:
             if name not in wanted and re.search(PATTERNS.get(name, rf"\b{name}\("), text):
                 wanted.add(name)
                 waiting.append(function)
-    if "shifted" in wanted:
-        wanted.add("gram")  # it moves the vectors that `gram` names
     return [SUPPORT[name].strip("\n") for name in SUPPORT if name in wanted]

@@ -347,14 +347,16 @@ class Emitter:
         return tuple(self.program.plates)
 
     def _function(self, signature: str, doc: str, body: list[str], load: bool = True) -> str:
-        text = "\n".join(line for line in body if not line.startswith("#"))
+        code = "\n".join(line for line in body if not line.startswith("#"))
+        # Names in text and attributes (`np.where`) are not the variables of the same name.
+        words = set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", re.sub(r'"[^"\n]*"', "", code)))
         loads = []
         if load:
             for column in self.program.columns:
-                if re.search(rf"\b{self.names(column)}\b", text):
+                if self.names(column) in words:
                     loads.append(f'{self.names(column)} = data["{self.names(column)}"]')
             for plate in self.plates():
-                if re.search(rf"\b{self.printer.size(plate)}\b", text):
+                if self.printer.size(plate) in words:
                     loads.append(f'{self.printer.size(plate)} = size["{self.names(plate)}"]')
         lines = [f"def {signature}:", f'    """{doc}"""', *(f"    {line}" for line in loads + body)]
         return "\n".join(lines)

@@ -41,11 +41,13 @@ class _EMEmitter(Emitter):
     """Prints both programs of a plan with one table of names."""
 
     def __init__(self, plan: EMPlan) -> None:
+        if odd := sorted(plan.latent.names - {item.name for item in plan.hidden}):
+            raise PlatewrightError(f"`{odd[0]}` is hidden and not discrete: EM for it has no standalone source yet")
+        if len(plan.blocks) > 1:
+            raise PlatewrightError("parameters that take turns have no standalone source yet")
         super().__init__(plan.maximise, RESERVED)
         self.plan = plan
         nodes = plan.graph.nodes
-        if odd := [item.name for item in plan.hidden if not nodes[item.name].domain.is_finite]:
-            raise PlatewrightError(f"`{odd[0]}` is hidden and not discrete: EM for it has no standalone source yet")
         self.data = [name for name in nodes if plan.graph.is_known(name) and self._is_read(name)]
         both = {**plan.maximise.columns, **plan.expect.columns}
         learned = [name for conditional in plan.complete.conditionals for name in conditional.variables]
@@ -120,7 +122,7 @@ class _EMEmitter(Emitter):
             value = self.printer.printed(statement.expression, statement.indices, full=True)
             body.append(f"{self.names(statement.name)} = {value}")
         results = [s.name for s in self.plan.expect.body if s.name.endswith(".probability")]
-        totals_of = [f"np.sum({self.names(name)})" for group in self.plan.groups for name in group.log_norms]
+        totals_of = [f"np.sum({self.names(name)})" for group in self.plan.latent.groups for name in group.log_norms]
         for item in self.plan.hidden:
             if item.chain:
                 body += self.chain(item)
@@ -164,7 +166,7 @@ class _EMEmitter(Emitter):
                 first = self.names(beginning(item.axes[0].plate))
                 body.append(f"{self.names(item.pair)} = neighbours({name}, {first})")
                 found.append(item.pair)
-        for joint in self.plan.joint:
+        for joint in self.plan.latent.joint:
             if joint_name(joint) not in found:
                 body.append(self.independent(joint))
                 found.append(joint_name(joint))

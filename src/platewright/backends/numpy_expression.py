@@ -33,6 +33,7 @@ from platewright.algebra.expression import (
 )
 from platewright.algebra.functions import FUNCTIONS
 from platewright.algebra.text import number
+from platewright.algebra.zero_times_log import safe_product
 from platewright.backends.naming import Names
 
 Scope = tuple[Index, ...]
@@ -105,6 +106,8 @@ class NumpyPrinter:
                 return self.look_up(_table(values, shape), indices, scope)
             case Add(terms):
                 return self.add(terms, scope)
+            case Multiply() if (safe := safe_product(expression)) is not expression:
+                return self.code(safe, scope)
             case Multiply(factors):
                 return self.multiply(factors, scope)
             case Power(base, exponent):

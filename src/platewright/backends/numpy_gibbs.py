@@ -46,7 +46,7 @@ class _GibbsEmitter(Emitter):
     def __init__(self, plan: GibbsPlan) -> None:
         self.plan = plan
         self.nodes = dict(plan.graph.nodes)
-        self.unknown = [name for block in plan.blocks for name in block.variables]
+        self.unknown = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
         used = {name for factor in plan.factors for name in factor.names} - set(self.unknown)
         used |= {beginning(self.nodes[b.variables[0]].axes[0].plate) for b in plan.blocks if isinstance(b, ChainBlock)}
         for block in plan.blocks:
@@ -97,7 +97,7 @@ class _GibbsEmitter(Emitter):
                 body = self.chain(block)
             case _:
                 raise PlatewrightError(
-                    f"`{block.variables[0]}` is drawn by a slice sampler, which has no standalone source yet"
+                    f"`{block.variables[0]}` is not drawn from an exact conditional, and has no standalone source yet"
                 )
         shown = [self.names(name) for name in block.variables]
         body.append(f"return {{{', '.join(f'{chr(34)}{name}{chr(34)}: {name}' for name in shown)}}}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from platewright.backends.c_collapsed import default_source
 from platewright.backends.emit import emit
 from platewright.backends.naming import comment
 from platewright.backends.numpy_em import numpy_em_source
@@ -10,6 +11,7 @@ from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.program.program import Program
 from platewright.schema import Plan
+from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.gibbs import GibbsPlan
@@ -19,6 +21,8 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
     """The source of a plan; where it is not one program that runs alone, the first line says so."""
     if isinstance(plan, Plan):
         return emit(plan.program, backend)
+    if backend == "c" and isinstance(plan, CollapsedPlan):
+        return default_source(plan).text
     why = f"{plan.schema} is printed step by step"
     if backend == "numpy":
         try:
@@ -38,8 +42,10 @@ def _programs(plan: AnyPlan) -> tuple[Program, ...]:
     match plan:
         case GibbsPlan():
             return plan.programs
+        case CollapsedPlan():
+            return (plan.complete.program,)  # the parameters given the hidden variables
         case EvidencePlan():
             return (plan.complete.program,) if plan.complete else plan.gibbs.programs if plan.gibbs else ()
         case Plan():
             return (plan.program,)
-    return (plan.expect, plan.maximise)
+    return (plan.expect, *plan.latent.programs)

@@ -214,15 +214,16 @@ def rows_of_pool(
 def easy_root(scatter: Array) -> Array | None:
     """The root by LAPACK where no column is close to following from others; None where one is."""
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    if scatter.size == 0 or not (diagonal > 0).all():
+    still = diagonal == 0  # columns without spread
+    if scatter.size == 0 or (diagonal < 0).any() or (still & scatter.any(axis=-1)).any():
         return None
     try:
-        lower = np.linalg.cholesky(scatter)
+        lower = np.linalg.cholesky(scatter + still[..., None] * np.identity(scatter.shape[-1]))
     except np.linalg.LinAlgError:
         return None
     if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return np.swapaxes(lower, -1, -2)
+    return np.where(still[..., None, :], 0.0, np.swapaxes(lower, -1, -2))
 
 
 def root_of_scatter(scatter: Array, rest: Array | None = None) -> Array:

@@ -90,9 +90,17 @@ class Settled:
 
 
 def bind_table(
-    signature: Signature, table: Table, levels: Mapping[str, Levels], scan: bool = True, partly: bool = False
+    signature: Signature,
+    table: Table,
+    levels: Mapping[str, Levels],
+    scan: bool = True,
+    partly: bool = False,
+    upright: bool = False,
 ) -> Dataset:
-    """The second half of `bind`, which streams use for each piece of a file."""
+    """The second half of `bind`, which streams use for each piece of a file.
+
+    With `upright` a large matrix that lies column by column stays so.
+    """
     _check_required(signature, table)
     used = used_plates(signature, table)
     check_parents(signature, table, used)
@@ -115,7 +123,7 @@ def bind_table(
     sizes = agree_sizes(signature, {plate: elements.size for plate, elements in known.items()}, shapes)
     found = find_levels(signature, [*columns.values(), *parents.values()], known, sizes)
     sizes |= {plate: elements.size for plate, elements in found.items()}
-    values = {name: _finish(signature, settled, found, scan) for name, settled in columns.items()}
+    values = {name: _finish(signature, settled, found, scan, upright) for name, settled in columns.items()}
     codes = {plate: _finish(signature, settled, found) for plate, settled in parents.items()}
     codes = _lift_all(signature, table, codes, sizes)
     by_root = named(found)
@@ -165,12 +173,14 @@ def _is_searched(cells: Cells, scan: bool) -> bool:
     return scan or cells.values.dtype.kind != "f" or cells.values.size < MUCH
 
 
-def _finish(signature: Signature, settled: Settled, levels: Mapping[str, Levels], scan: bool = True) -> NDArray[Any]:
+def _finish(
+    signature: Signature, settled: Settled, levels: Mapping[str, Levels], scan: bool = True, upright: bool = False
+) -> NDArray[Any]:
     """Codes or checked numbers, read-only."""
     place = Place(settled.column, settled.place.shape, settled.place.start, named(levels))
     if settled.is_category and settled.column.domain.levels is not None:
         return encode(place, settled.cells, levels[signature.root(settled.column.domain.levels)])
-    return check_numbers(place, settled.cells.values, scan)
+    return check_numbers(place, settled.cells.values, scan, upright)
 
 
 def _decode(cells: Cells) -> NDArray[Any]:

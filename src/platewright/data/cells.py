@@ -17,6 +17,7 @@ from platewright.errors import MixedTypes, SizeError
 
 MOST_CELLS = 2**31
 ROWS_PER_FILL = 4096
+PADDING = 520
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,20 +65,33 @@ def check_cell_count(name: str, shape: Sequence[int]) -> None:
         )
 
 
-def stack_cells(name: str, parts: Sequence[Cells]) -> Cells:
-    """Put columns side by side as the last axis of one variable."""
+def stack_cells(name: str, parts: Sequence[Cells], upright: bool = False) -> Cells:
+    """Put columns side by side as the last axis of one variable; `upright` columns are each in one piece of memory."""
     first, *others = parts
     if not others and first.entries is None:
         return replace(first, name=name, values=first.values[:, None])
     aligned, model = _align(name, parts)
     rows = aligned[0].shape[0]
     check_cell_count(name, (rows, len(aligned)))
-    stacked = np.empty((rows, len(aligned)), dtype=np.result_type(*aligned))
+    dtype = np.result_type(*aligned)
+    if upright:
+        # A line apart, or the starts of long columns fall on the same few cache lines.
+        held = np.empty((len(aligned), rows + PADDING), dtype=dtype)
+        return replace(model, name=name, values=np.stack(aligned, out=held[:, :rows]).T)
+    stacked = np.empty((rows, len(aligned)), dtype=dtype)
     # Short runs of rows, so that the interleaved writes stay in cache.
     for start in range(0, rows, ROWS_PER_FILL):
         for position, values in enumerate(aligned):
             stacked[start : start + ROWS_PER_FILL, position] = values[start : start + ROWS_PER_FILL]
     return replace(model, name=name, values=stacked)
+
+
+def is_upright(values: NDArray[Any]) -> bool:
+    """Whether it is a matrix of doubles each of whose columns is one piece of memory, one after the other."""
+    if values.ndim != 2 or values.dtype != np.float64 or not values.flags.aligned:
+        return False
+    down, across = values.strides
+    return down == values.itemsize and across >= down * len(values) and across % down == 0
 
 
 def concatenate_tables(tables: Sequence[Table]) -> Table:

@@ -1,6 +1,7 @@
 """Data bound to a model: typed arrays, plate sizes, category labels, and the outer groups of long tables.
 
 columns["x"]     float64, or int64 codes and counts; axes in the order the model declared; read-only, C-contiguous
+                 (a matrix from columns of a file may be Fortran-contiguous, where that was asked for)
 sizes["row"]     number of elements of a plate
 labels["k"]      what code 0, 1, ... of plate k stands for
 parents["word"]  for each word, the code of its outer element

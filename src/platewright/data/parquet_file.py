@@ -50,7 +50,7 @@ def _plain_numbers(batch: Any, layout: Layout) -> Table | None:
     for slot in layout.slots:
         parts = [Cells(source, batch.column(source).to_numpy(zero_copy_only=True)) for source in slot.sources]
         name = slot.column.name
-        columns[name] = stack_cells(name, parts) if slot.is_stacked else Cells(name, parts[0].values)
+        columns[name] = stack_cells(name, parts, upright=True) if slot.is_stacked else Cells(name, parts[0].values)
     return Table(columns, {}, layout.coordinates, row=layout.row)
 
 

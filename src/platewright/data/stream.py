@@ -43,7 +43,8 @@ def batches(
     """Datasets of `rows` rows each, in order; data without rows give one empty batch.
 
     In memory, batches are views along the row plate (`along`, where the data do not make it plain), and arrays on other
-    plates are whole in every batch.
+    plates are whole in every batch. Without `scan` large real columns of a file are not searched for NaN and infinity,
+    and a matrix made of columns of a file may lie column by column.
     """
     if rows < 1:
         raise DataError(f"a batch of {rows} rows", expected="at least one row in each batch")
@@ -111,7 +112,7 @@ def _file_batches(
     closed: set[int] = set()
     total = 0
     for table in _regroup(read_pieces(path, layout, rows), rows, row.name, row.ordered):
-        dataset = bind_table(free, table, levels, scan)
+        dataset = bind_table(free, table, levels, scan, upright=not scan)
         _check_series_closed(signature, dataset, row.name, closed, table.start)
         total += dataset.sizes[row.name]
         yield dataset

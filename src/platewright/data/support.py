@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from platewright.algebra.domain import Domain
 from platewright.data.blocks import blocks, find, row_blocks
-from platewright.data.cells import check_cell_count
+from platewright.data.cells import check_cell_count, is_upright
 from platewright.data.place import Place
 from platewright.data.settle import missing_value, wrong_text
 from platewright.errors import NotFinite, ShapeError, SupportError
@@ -28,14 +28,15 @@ SUM_TOLERANCE = 1e-6
 SYMMETRY_TOLERANCE = 1e-8
 
 
-MUCH = 2**20
+MUCH = 2**16
 """Real columns with fewer cells are searched for NaN and infinity in any case."""
 
 
-def check_numbers(place: Place, values: NDArray[Any], scan: bool = True) -> NDArray[Any]:
+def check_numbers(place: Place, values: NDArray[Any], scan: bool = True, upright: bool = False) -> NDArray[Any]:
     """The values as read-only contiguous float64 or int64 (the user's own memory where it fits), all in the domain.
 
-    Without `scan`, large columns on the whole real line are taken as they are.
+    Without `scan`, large columns on the whole real line are taken as they are; with `upright`, a matrix of them may
+    stay as it lies when it lies column by column.
     """
     domain = place.column.domain
     if values.size == 0:
@@ -44,6 +45,10 @@ def check_numbers(place: Place, values: NDArray[Any], scan: bool = True) -> NDAr
         raise wrong_text(place, 0, values.reshape(-1)[:1].tolist()[0])
     if domain.kind == "integer":
         return freeze(_check_integers(place, values))
+    is_open = domain.kind not in ("simplex", "matrix") and domain.lower == -inf and domain.upper == inf
+    is_taken = not scan and is_open and values.size >= MUCH
+    if is_taken and upright and is_upright(values):
+        return freeze(values)
     numbers = _contiguous(place, values, np.float64)
     if domain.kind == "simplex":
         _check_reals(place, numbers, Domain("real"))
@@ -51,7 +56,7 @@ def check_numbers(place: Place, values: NDArray[Any], scan: bool = True) -> NDAr
     elif domain.kind == "matrix":
         _check_reals(place, numbers, Domain("real"))
         _check_matrices(place, numbers)
-    elif scan or numbers.size < MUCH or domain.lower > -inf or domain.upper < inf:
+    elif not is_taken:
         _check_reals(place, numbers, domain)
     return freeze(numbers)
 

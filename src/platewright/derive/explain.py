@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from platewright.algebra.expression import Index
 from platewright.graph.equation import joint_equation
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
+from platewright.schemas.blocks import (
+    Block,
+    ChainBlock,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    ScaleBlock,
+    SiteBlock,
+    SliceBlock,
+)
+from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, SliceBlock
+from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
-AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
 
 def explain_plan(plan: AnyPlan) -> str:
@@ -23,6 +35,8 @@ def explain_plan(plan: AnyPlan) -> str:
             return explain(plan)
         case GibbsPlan():
             return explain_gibbs(plan)
+        case CollapsedPlan():
+            return explain_collapsed(plan)
         case EvidencePlan():
             return explain_evidence(plan)
     return explain_em(plan)
@@ -78,15 +92,7 @@ def explain_gibbs(plan: GibbsPlan) -> str:
     """The blocks of a sweep, each with its conditional and why."""
     lines = _heading(plan, "unknown", plan.graph.unknown)
     for number, block in enumerate(plan.blocks, start=1):
-        named = ", ".join(block.variables)
-        match block:
-            case ExactBlock():
-                lines.append(f"{number}. draw {named} given the rest, exactly:")
-                lines += [f"       {step.because}" for step in block.plan.steps if step.operation.startswith("elim")]
-            case SliceBlock():
-                lines.append(f"{number}. draw {named} by a slice sampler: {block.why}")
-            case ChainBlock():
-                lines.append(f"{number}. draw {named} as a whole chain: forward filtering, backward sampling")
+        lines += [f"{number}. {line}" if k == 0 else f"       {line}" for k, line in enumerate(_told(block))]
     return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
 
 
@@ -100,17 +106,67 @@ def explain_evidence(plan: EvidencePlan) -> str:
     return "\n".join(lines + _why_not_better(plan))
 
 
+def _told(block: Block) -> list[str]:
+    """One block in words: what is drawn, how, and why so."""
+    named = ", ".join(block.variables)
+    match block:
+        case ExactBlock():
+            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            return [f"draw {named} given the rest, exactly:", *steps]
+        case SliceBlock():
+            return [f"draw {named} by a slice sampler: {block.why}"]
+        case ChainBlock():
+            return [f"draw {named} as a whole chain: forward filtering, backward sampling"]
+        case HamiltonianBlock():
+            return [f"move {named} along the gradient of their log density: {block.why}", *map(str, block.slopes)]
+        case CoordinateBlock():
+            return [f"move {named} by a slice sampler, coordinate after coordinate: {block.why}"]
+        case ScaleBlock():
+            return [f"move {named} together, the noise in units of the scale held fixed: {block.why}"]
+        case SiteBlock():
+            return [f"draw {named} site by site, those without a tie at once: {block.why}"]
+
+
+def explain_collapsed(plan: CollapsedPlan) -> str:
+    """What is integrated out, the tables that elements enter, and what a level changes."""
+    lines = _heading(plan, "hidden", plan.hidden)
+    lines.append("integrated out, the hidden variables counted as known:")
+    lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
+    lines += ["", "tables that an element is taken out of and put back into:"]
+    lines += [f"    {table}" for table in plan.tables]
+    for move in plan.moves:
+        lines += ["", f"log weight of {move.level.name}, the element {move.hidden} being out:"]
+        lines += [f"    + {_summed(change.loops)}{change.expression}" for change in move.changes]
+        for stage in move.stages:
+            lines.append(f"    for each {', '.join(row.name for row in stage.rows)} of the element, one after another:")
+            lines += [f"        + {_summed(change.loops)}{change.expression}" for change in stage.changes]
+    return "\n".join(lines + _why_not_better(plan))
+
+
+def _summed(loops: Sequence[Index]) -> str:
+    return "".join(f"sum_{index.name} " for index in loops)
+
+
 def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
-    lines = _heading(plan, "hidden", [item.name for item in plan.hidden])
+    lines = _heading(plan, "hidden", sorted(plan.latent.names))
     if isinstance(plan, MeanFieldPlan):
         lines.append("hidden variables: their distribution from expected log factors of the parameters")
         second = "parameters: their exact posterior, with expected statistics in place of known ones"
     else:
         lines.append("expectation: posterior of the hidden variables given data and parameters")
         second = "maximisation: the closed-form mode, with expected statistics in place of known ones"
+    for group in plan.latent.gaussian:
+        lines.append(
+            f"    {', '.join(member.name for member in group.members)}: Gaussian, integrated out in each element"
+        )
+        lines += [f"    {_line(statement)}" for statement in group.curvature.body]
     lines += [f"    {_line(statement)}" for statement in plan.expect.body]
     lines += ["", second]
+    for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
+        lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
+        lines += [f"    {_line(statement)}" for statement in program.passes]
+    return "\n".join(lines + _why_not_better(plan))
     lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
     lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
     return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))

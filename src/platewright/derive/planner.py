@@ -9,17 +9,19 @@ from platewright.errors import NotSolvable, UnknownName
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.schema import Goal, Plan
+from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.evidence import EvidencePlan, plan_annealed, plan_chib, plan_enumeration, plan_laplace
 from platewright.schemas.exact import plan_exact
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 
-AnyPlan = Plan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
 SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
     ("exact", plan_exact),
     ("em", plan_em),
+    ("collapsed-gibbs", plan_collapsed),
     ("gibbs", plan_gibbs),
     ("mean-field", plan_mean_field),
     ("enumeration", plan_enumeration),

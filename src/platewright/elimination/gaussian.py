@@ -49,7 +49,7 @@ def gaussian_move(state: State, block: list[str]) -> State | Declined:
     split = _rows(state, block)
     assert not isinstance(split, Declined)
     rows, rest = split
-    group = choose_group(rows, block, state.nodes)
+    group = choose_group(rows, block, state.nodes, _sizes(state))
     done = eliminate_gaussian(f"block{state.blocks + 1}", rows, group, state.nodes, frozenset(state.unknown))
     if isinstance(done, Declined):
         return done
@@ -69,6 +69,12 @@ def gaussian_move(state: State, block: list[str]) -> State | Declined:
         log=(*state.log, f"{named}: jointly Gaussian given the rest{over}; scale {done.scale}"),
         blocks=state.blocks + 1,
     )
+
+
+def _sizes(state: State) -> dict[str, int] | None:
+    """The sizes of all plates; None where the data have not told them yet."""
+    found = {name: plate.size for name, plate in state.graph.plates.items() if plate.size is not None}
+    return found if len(found) == len(state.graph.plates) else None
 
 
 def _rows(state: State, block: list[str]) -> tuple[list[Rows], list[Factor]] | Declined:

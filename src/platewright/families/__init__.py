@@ -15,6 +15,7 @@ from platewright.families.chi_square import CHI_SQUARE
 from platewright.families.dirichlet import DIRICHLET
 from platewright.families.exponential import EXPONENTIAL
 from platewright.families.flat import FLAT
+from platewright.families.flat_matrix import FLAT_MATRIX
 from platewright.families.gamma import GAMMA
 from platewright.families.geometric import GEOMETRIC
 from platewright.families.half_cauchy import HALF_CAUCHY
@@ -48,6 +49,7 @@ FAMILIES: tuple[Family, ...] = (
     DIRICHLET,
     EXPONENTIAL,
     FLAT,
+    FLAT_MATRIX,
     GAMMA,
     GEOMETRIC,
     HALF_CAUCHY,

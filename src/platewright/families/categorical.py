@@ -39,4 +39,5 @@ CATEGORICAL = Family(
         }
     },
     draw=_draw,
+    mode=lambda p: np.argmax(p["log_probabilities"], axis=-1),
 )

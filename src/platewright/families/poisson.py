@@ -15,7 +15,7 @@ from platewright.algebra.lazy import special
 from platewright.families.count_quantile import count_quantile
 from platewright.family import Array, Family, Parameter, Values, X, weight
 
-_rate = Parameter("rate", POSITIVE)
+_rate = Parameter("rate", POSITIVE, may_be_zero=True)
 
 
 def _quantile(q: Array, p: Values) -> Array:

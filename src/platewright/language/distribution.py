@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +37,8 @@ class Constructor:
     """`pw.Normal`: checks the call against the family's spellings and remembers it."""
 
     family: Family
-    takes: tuple[tuple[str, ...], ...] = field(default=())
+    of_matrices: Family | None = None
+    """The family of the same name whose values are matrices; `over=` asks for it."""
 
     def __call__(
         self,
@@ -48,9 +49,11 @@ class Constructor:
         start: object = None,
         **named: object,
     ) -> Distribution:
-        given = self._named(arguments, named)
         if over is not None:
             check_plate(over, "over=")
+            if self.of_matrices is not None:
+                return Constructor(self.of_matrices)(*arguments, plates=plates, over=over, optional=optional, **named)
+        given = self._named(arguments, named)
         arcs = (optional,) if isinstance(optional, Expression) else tuple(optional)
         return Distribution(self.family, given, as_plates(plates), over, arcs, start)
 

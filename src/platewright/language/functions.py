@@ -44,6 +44,8 @@ def exp(value: object) -> Expression:
 
 def log(value: object) -> Expression:
     """Natural logarithm."""
+    if isinstance(value, (int, float, np.number)) and value <= 0:
+        raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
     return build.log(value)
 
 

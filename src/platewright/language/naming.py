@@ -19,6 +19,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.put_in import put_in
 from platewright.errors import ModelError, ParameterError, PlateError, UnknownName
 from platewright.family import Argument, filled
 from platewright.language.distribution import Distribution, literal
@@ -46,6 +47,10 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
         step = _ordered(name, distribution.plates)
         first = Reference(beginning(step.name), (step.index,))
         density = where(first, _density(distribution, begin, x, axes), density)
+        canonical = {
+            word: Argument(where(first, begin[word].expression, later.expression), later.axes)
+            for word, later in canonical.items()
+        }
     elif any(isinstance(node, Lag) for node in walk(density)):
         raise no_start(name)
     return Variable(
@@ -75,7 +80,7 @@ def _event_plate(
 ) -> Index | None:
     """The axis inside one value: given by `over=`, or the one axis of the parameters that the plates leave."""
     family = distribution.family
-    if not any(parameter.rank for parameter in family.parameters):
+    if not family.rank and not any(parameter.rank for parameter in family.parameters):
         if distribution.over is not None:
             raise ParameterError(
                 f"{family.name} has no axis inside it, so `over=` means nothing", where=f"variable {name}"
@@ -185,8 +190,20 @@ def align(
                 raise ModelError(
                     f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)"
                 )
-            changes[node] = Reference(node.name, tuple(Lag(i) if i == step.index else i for i in own))
-    return substitute(written, changes)
+            changes[node] = Reference(node.name, _lagged(name, node, step.index, own))
+    return put_in(written, changes)
+
+
+def _lagged(name: str, node: Reference, step: Index, own: tuple[Index, ...]) -> tuple[Expression, ...]:
+    """The place one step back: other axes as they are, or where they were indexed."""
+    given = [part for part in node.indices if part != Lag(PENDING)]
+    others = [index for index in own if index != step]
+    if len(given) > len(others):
+        raise ModelError(
+            f"m.lag('{name}') is indexed with {len(given)} positions", expected=f"at most {len(others)} beside the step"
+        )
+    chosen = iter([*given, *others[len(given) :]])
+    return tuple(Lag(index) if index == step else next(chosen) for index in own)
 
 
 def _membership_route(plate: str, own: tuple[Index, ...], plates: Mapping[str, Plate]) -> Expression | None:

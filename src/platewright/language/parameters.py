@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Constant, Expression, Index, Literal
 from platewright.errors import ParameterError
 from platewright.family import Family, Parameter
@@ -40,7 +39,7 @@ def check_parameter(
     if rank == 2:
         _check_matrix(name, family, word, numbers)
         return
-    _check_range(name, family, word, parameter.domain, numbers)
+    _check_range(name, family, parameter, numbers)
     if word == "probabilities" and rank == 1 and numbers.ndim:
         _check_probabilities(name, family, numbers)
     if word == "degrees" and family.name in _MATRICES:
@@ -56,12 +55,13 @@ def check_bounds(name: str, family: Family, given: Mapping[str, object]) -> None
         )
 
 
-def _check_range(name: str, family: Family, word: str, domain: Domain, numbers: NDArray[np.float64]) -> None:
+def _check_range(name: str, family: Family, parameter: Parameter, numbers: NDArray[np.float64]) -> None:
+    word, domain = parameter.name, parameter.domain
     where, shown = f"variable {name}", f"{word} of {family.name} is "
     if family.name != "Flat" and not np.isfinite(numbers).all():
         raise ParameterError(shown + str(numbers[~np.isfinite(numbers)][0]), where=where, expected="a finite number")
     positive = domain.lower == 0.0 or word in _POSITIVE
-    if positive and domain.upper > 1 and not (numbers > 0).all():
+    if positive and domain.upper > 1 and not parameter.may_be_zero and not (numbers > 0).all():
         raise ParameterError(f"{shown}{numbers.min():g}", where=where, expected="a number above 0")
     outside = numbers[(numbers < domain.lower) | (numbers > domain.upper)]
     if outside.size:

@@ -59,6 +59,8 @@ def eliminate_gaussian(
 ) -> GaussianElimination | Declined:
     """Eliminate a group from the rows that touch it; the caller keeps all other factors."""
     touching = [_plain(found, unknown) for found in rows if set(group.variables) & found.variables]
+    if not touching:
+        return Declined(WORD, f"no square holds {_shown(group)}")
     for found in touching:
         if stray := _unknown_beside(found, unknown):
             where = f"enters `{found.owner}` beside {_shown(group)}"

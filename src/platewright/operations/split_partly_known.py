@@ -90,9 +90,10 @@ def _split(graph: Graph, node: Variable, idle: Expression) -> Graph:
     seen = Variable(observed_name(node.name), "input", node.axes, BINARY)
     twin = replace(node, name=missing_name(node.name), parameters=parameters)
     if node.rank:
-        whole = add(substitute(density, {own: _value(node.symbol, node.domain)}), idle)
-        known = Variable(node.name, "input", node.axes, node.domain, node.rank)
-        after = after.with_nodes([known, seen, replace(twin, log_density=whole)])
+        # The density holds seen and missing cells together: it stays with what was seen, and the twin is a cause of it.
+        whole = substitute(density, {own: _value(node.symbol, node.domain)})
+        known = replace(node, log_density=whole, parameters=parameters)
+        after = after.with_nodes([known, seen, replace(twin, log_density=idle, family=None, parameters=())])
     else:
         mask, rest = seen.symbol, add(1.0, multiply(-1.0, seen.symbol))
         known = replace(

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from platewright.algebra.expression import Expression, free_indices
+from platewright.algebra.build import substitute
+from platewright.algebra.expression import Expression, Index, free_indices
 from platewright.language.variable import Variable
 from platewright.recognition.rows import Rows
 
@@ -23,10 +25,26 @@ class Group:
     batch: tuple[str, ...]
 
 
-def choose_group(rows: Sequence[Rows], block: Sequence[str], nodes: Mapping[str, Variable]) -> Group:
-    """The unknowns with most independent plates, with all that share these plates row by row."""
+def choose_group(
+    rows: Sequence[Rows], block: Sequence[str], nodes: Mapping[str, Variable], sizes: Mapping[str, int] | None = None
+) -> Group:
+    """The unknowns with most independent plates, with all that share these plates row by row.
+
+    Among equals, that which leaves the fewest unknowns beside each copy, inner groups before outer ones. Where the
+    sizes of all plates are given, that with the smallest least-squares problems.
+    """
     places = {name: _single_places(name, rows, nodes) for name in block}
-    first = max(block, key=lambda name: len(places[name]))
+
+    def merit(name: str) -> tuple[float, ...]:
+        beside = _beside(name, places[name], rows, nodes)
+        if sizes is not None:
+            own = [axis.plate for axis in nodes[name].axes]
+            width = prod(sizes[plate] for plate in own if plate not in places[name])
+            width += sum(prod(sizes[plate] for plate in plates) for plates in beside.values())
+            return (-float(prod(sizes[plate] for plate in places[name])) * width**2,)
+        return len(places[name]), -sum(map(len, beside.values())), len(nodes[name].axes)
+
+    first = max(block, key=merit)
     batch = tuple(axis.plate for axis in nodes[first].axes if axis.plate in places[first])
     chosen = [first]
     for name in block:
@@ -35,6 +53,30 @@ def choose_group(rows: Sequence[Rows], block: Sequence[str], nodes: Mapping[str,
         if all(_agree(name, other, batch, rows, nodes) for other in chosen):
             chosen.append(name)
     return Group(tuple(name for name in block if name in chosen), batch)
+
+
+def _beside(
+    name: str, batch: frozenset[str], rows: Sequence[Rows], nodes: Mapping[str, Variable]
+) -> dict[str, list[str]]:
+    """The unknowns that stay beside each copy, with the plates all of whose elements a copy may meet."""
+    found: dict[str, list[str]] = {}
+    for each in rows:
+        if name not in each.variables:
+            continue
+        codes = {place(each, name, plate, nodes): Index(plate, plate) for plate in batch}
+        back = {code: own for code, own in codes.items() if code is not None and code != own}
+        for part in each.parts:
+            if part.variable == name:
+                continue
+            positions = [substitute(at, back) for at in part.at]  # type: ignore[arg-type]
+            loose = [
+                axis.plate
+                for axis, at in zip(nodes[part.variable].axes, positions, strict=True)
+                if not free_indices(at) or not free_indices(at) <= set(codes.values())
+            ]
+            if len(loose) >= len(found.get(part.variable, [])):
+                found[part.variable] = loose
+    return found
 
 
 def place(rows: Rows, name: str, plate: str, nodes: Mapping[str, Variable]) -> Expression | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 from platewright.algebra.expression import Index
+from platewright.derive.planner import choose_plan
 from platewright.errors import SizeError
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
+from platewright.schema import Plan
 
 MOST_NUMBERS = 2**29
 """4 GiB of doubles in one array."""
@@ -45,3 +48,19 @@ def _numbers(statement: Statistic | Pool | Assign | Triangularise, sizes: Mappin
                 rows += count(others) * slots
             return count(statement.batch) * max(rows, width) * width
     raise TypeError(statement)
+
+
+def that_fits(plan: Plan, sizes: Mapping[str, int]) -> Plan:
+    """The plan, or where its tables are too large one that was derived for plates of these sizes."""
+    try:
+        check_allocations(plan.program, sizes)
+    except SizeError:
+        graph = plan.graph
+        plates = {name: replace(plate, size=sizes.get(name, plate.size)) for name, plate in graph.plates.items()}
+        again = choose_plan(replace(graph, plates=plates), plan.goal, plan.schema)
+        if not isinstance(again, Plan):
+            raise
+        check_allocations(again.program, sizes)
+        # Only the order was chosen for these sizes: the model itself leaves them open as before.
+        return replace(again, graph=graph, program=replace(again.program, sizes=plan.program.sizes))
+    return plan

@@ -17,7 +17,7 @@ from platewright.algebra.evaluate import Environment
 from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.operations.split_partly_known import missing_name, observed_name
-from platewright.run.block_density import BlockConditional
+from platewright.run.block_conditional import BlockConditional
 from platewright.run.forward import extended
 from platewright.run.labels import Matching
 from platewright.schemas.gibbs import Block, GibbsPlan

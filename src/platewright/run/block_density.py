@@ -1,138 +1,127 @@
-"""The conditional of a Gibbs block at given values of all else: its log density, and its mean.
-
-Exact blocks are plans whose posterior is normalised; a hidden chain has the density of its path, from the filter.
-"""
+"""The log density of a block of unknowns given the rest, with its gradient, on coordinates without constraints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment
-from platewright.algebra.expression import mentions
-from platewright.elimination.state import FamilyConditional
-from platewright.errors import PlatewrightError
+from platewright.algebra.build import totals
+from platewright.algebra.expression import Constant, Index
+from platewright.algebra.tape import Slot, Tape
 from platewright.family import Array
-from platewright.language.plate import beginning
-from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
-from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.gibbs import split_program
-from platewright.run.posterior import Posterior
-from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
+from platewright.graph.graph import Factor, Graph
+from platewright.run.unconstrained import Joined
+from platewright.schemas.scaling import Scaled
+from platewright.schemas.slopes import Slope
 
 
-class BlockConditional:
-    """One block of a sampler on given data; statistics that no unknown enters are computed once."""
+class BlockDensity:
+    """Built once for a block; `given` sets the values of the rest, calls evaluate at coordinates."""
 
     def __init__(
         self,
-        plan: GibbsPlan,
-        block: Block,
-        columns: Mapping[str, Array],
+        graph: Graph,
+        variables: Sequence[str],
+        factors: Sequence[Factor],
+        slopes: Sequence[Slope],
         sizes: Mapping[str, int],
-        moving: frozenset[str],
+        scaled: Sequence[Scaled] = (),
     ) -> None:
-        self.plan, self.block, self.columns, self.sizes = plan, block, columns, sizes
-        if isinstance(block, ExactBlock):
-            self.program = block.plan.program
-            fixed, self.moving = split_program(self.program, moving)
-            self.known: Statistics = {}
-            if fixed.passes:
-                module = loaded(fixed)
-                self.known = module.statistics(*arguments(fixed, module, columns, sizes))
+        self.coordinates = Joined([graph.nodes[name] for name in variables], sizes)
+        self.shapes = {part.name: part.shape for part in self.coordinates.parts}
+        self.tape = Tape(sizes, variables)
+        self.logs = [self.tape.add(factor.summed) for factor in factors]
+        self.gathered = [_Gathered(self.tape, slope, self.shapes[slope.variable]) for slope in slopes]
 
-    def posterior(self, values: Mapping[str, Array]) -> Posterior:
-        """The exact conditional given values of all other unknowns."""
-        if not isinstance(self.block, ExactBlock):
-            raise PlatewrightError(f"the conditional of {', '.join(self.block.variables)} has no closed form")
-        everything = {**self.columns, **values}
-        module = loaded(self.moving)
-        found = {**self.known, **module.statistics(*arguments(self.moving, module, everything, self.sizes))}
-        computed = finish(self.program, loaded(self.program), found, everything, self.sizes)
-        return Posterior(self.block.plan, computed, everything, self.sizes)
+        places = dict(zip(variables, self.coordinates.slices, strict=True))
+        self.precisions = [
+            (places[form.name], self.tape.broadcast(self.tape.add(form.precision), graph.nodes[form.name].axes))
+            for form in scaled
+        ]
 
-    def log_densities(self, values: Mapping[str, Array], points: list[Mapping[str, Array]]) -> list[float]:
-        """The log conditional density at several points, given values of all other unknowns."""
+    def known_precision(self) -> Array:
+        """The curvature that the rest fixes: for each coordinate the precision of its own prior, or 0."""
+        found = np.zeros(self.coordinates.size)
+        for place, slot in self.precisions:
+            found[place] = np.ravel(self.tape[slot])
+        return found
+
+    def given(self, values: Mapping[str, Array]) -> None:
+        """Hold everything outside the block at these values."""
         with np.errstate(all="ignore"):
-            if isinstance(self.block, ExactBlock):
-                conditional = self.posterior(values)
-                names = self.block.variables
-                return log_densities(conditional, [{name: point[name] for name in names} for point in points])
-            name = self.block.variables[0]
-            weights = self._chain(values)
-            total = forward(weights)[1]
-            return [_path_weight(weights, np.asarray(point[name], dtype=int)) - total for point in points]
+            self.tape.fix(values)
 
-    def _chain(self, values: Mapping[str, Array]) -> ChainWeights:
-        if not isinstance(self.block, ChainBlock):
-            raise PlatewrightError(f"the density of {', '.join(self.block.variables)} is not normalised")
-        name = self.block.variables[0]
-        node = self.plan.graph.nodes[name]
-        levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
-        environment = Environment({**self.columns, **values}, self.sizes)
-        first = self.columns[beginning(node.axes[0].plate)]
-        return chain_weights(name, self.block.factors, levels, first, environment)
+    def log_density(self, u: Array) -> float:
+        """The log density at coordinates, minus infinity where it is not a number."""
+        return self._at(u)[0]
 
-    def means(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """The conditional mean of each unknown of the block that has one; of discrete ones the probabilities."""
+    def with_gradient(self, u: Array) -> tuple[float, Array]:
+        """The log density and its gradient."""
+        found, values = self._at(u)
+        if not np.isfinite(found):
+            return found, np.zeros(len(u))
         with np.errstate(all="ignore"):
-            if isinstance(self.block, ChainBlock):
-                weights = self._chain(values)
-                return {self.block.variables[0]: smooth(weights, forward(weights)[0])[0]}
-            if not isinstance(self.block, ExactBlock):
-                return {}
-            conditional = self.posterior(values)
-            found = {name: _mean(conditional, name) for name in self.block.variables}
-        return {name: value for name, value in found.items() if value is not None}
+            slopes = self._slopes()
+            if not all(np.isfinite(slope).all() for slope in slopes.values()):
+                self._again(values)
+                slopes = self._slopes()
+            gradient = self.coordinates.gradient(u, values, slopes)
+        return (found, gradient) if np.isfinite(gradient).all() else (-np.inf, np.zeros(len(u)))
+
+    def at_values(self, values: Mapping[str, Array]) -> float:
+        """The log density of values, without a volume factor."""
+        self.tape.run(values)
+        total = float(sum(self.tape[log] for log in self.logs))
+        if np.isnan(total):
+            self._again(values)
+            total = float(sum(self.tape[log] for log in self.logs))
+        return total
+
+    def _at(self, u: Array) -> tuple[float, dict[str, Array]]:
+        with np.errstate(all="ignore"):
+            values, volume = self.coordinates.values(u)
+            total = self.at_values(values) + volume
+        return (total if np.isfinite(total) else -np.inf), values
+
+    def _again(self, values: Mapping[str, Array]) -> None:
+        """Once more with care: `0 log 0` is nothing."""
+        self.tape.careful = True
+        self.tape.run(values)
+        self.tape.careful = False
+
+    def _slopes(self) -> dict[str, Array]:
+        found = {name: np.zeros(shape) for name, shape in self.shapes.items()}
+        for part in self.gathered:
+            part.add_to(found[part.variable], self.tape)
+        return found
 
 
-def log_densities(posterior: Posterior, points: list[Mapping[str, Array]]) -> list[float]:
-    """The log density of a posterior at several points; families without other unknowns in them take all at once."""
-    free = [
-        found
-        for found in posterior.plan.conditionals
-        if isinstance(found, FamilyConditional)
-        and not any(mentions(value, set(posterior.unknown)) for value in found.parameters.values())
-    ]
-    total = np.zeros(len(points))
-    for found in free:
-        marginal = posterior.marginal(found.variable)
-        assert marginal is not None
-        wide = {
-            name: np.broadcast_to(value, (len(points), *np.shape(value))) for name, value in marginal.parameters.items()
-        }
-        stacked = np.array([point[found.variable] for point in points])
-        density = replace(marginal, parameters=wide).log_density(stacked)
-        total += density.reshape(len(points), -1).sum(axis=1)
-    others = tuple(found for found in posterior.plan.conditionals if found not in free)
-    if not others:
-        return total.tolist()
-    left = Posterior(replace(posterior.plan, conditionals=others), posterior.values, posterior.data, posterior.sizes)
-    return [float(value) + left.log_density(point) for value, point in zip(total, points, strict=True)]
+class _Gathered:
+    """A slope added up at the places where its variable is looked up."""
 
+    def __init__(self, tape: Tape, slope: Slope, shape: tuple[int, ...]) -> None:
+        self.variable = slope.variable
+        self.codes: Slot | None = None
+        self.place: tuple[int, ...] | None = None
+        direct = [at for at in slope.at if isinstance(at, Index)]
+        if len(direct) == len(slope.at) == len(set(direct)):
+            summed = tape.add(totals(slope.expression, [index for index in slope.over if index not in direct]))
+            self.slot = tape.broadcast(summed, tuple(direct))
+        elif all(isinstance(at, Constant) for at in slope.at):
+            self.place = tuple(int(at.value) for at in slope.at if isinstance(at, Constant))
+            self.slot = tape.add(totals(slope.expression, slope.over))
+        else:
+            self.slot = tape.broadcast(tape.add(slope.expression), slope.over)
+            self.codes = tape.flat_places(slope.at, shape, slope.over)
 
-def _mean(conditional: Posterior, name: str) -> Array | None:
-    marginal = conditional.marginal(name)
-    if marginal is None:
-        return None
-    if "log_probabilities" in marginal.parameters:
-        return np.exp(marginal.parameters["log_probabilities"])
-    if marginal.family.name == "Bernoulli":
-        return np.stack([1 - marginal.parameters["p"], marginal.parameters["p"]], axis=-1)
-    if marginal.family.mean is None and marginal.transform.name == "identity":
-        return None
-    try:
-        mean = np.asarray(marginal.mean)
-    except PlatewrightError:
-        return None
-    return mean if np.isfinite(mean).all() else None
-
-
-def _path_weight(weights: ChainWeights, path: Array) -> float:
-    """The log weight of one path through a chain."""
-    steps = np.arange(len(path))
-    found = weights.single[steps, path].sum()
-    later = steps[~weights.first]
-    return float(found + weights.pair[later, path[later - 1], path[later]].sum())
+    def add_to(self, gradient: Array, tape: Tape) -> None:
+        """Add the slope to the gradient of its variable."""
+        value = tape[self.slot]
+        if self.codes is not None:
+            flat = np.bincount(tape[self.codes], weights=np.ravel(value), minlength=gradient.size)
+            gradient += flat.reshape(gradient.shape)
+        elif self.place is not None:
+            gradient[self.place] += value
+        else:
+            gradient += value

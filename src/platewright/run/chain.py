@@ -15,6 +15,8 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Lag, Reference, free_indices, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor
+from platewright.language.plate import beginning
+from platewright.schemas.hidden import Hidden
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +92,16 @@ def lanes_of(first: Array) -> Lanes:
     return Lanes(starts[order], len(starts) - ended)
 
 
+def some_steps(first: Array, count: int, generator: np.random.Generator) -> Array:
+    """About so many steps of sequences drawn at random, each from its beginning, in the order of the data."""
+    starts = np.flatnonzero(first)
+    lengths = np.diff(np.append(starts, len(first)))
+    order = generator.permutation(len(starts))
+    needed = int(np.searchsorted(np.cumsum(lengths[order]), count)) + 1
+    chosen = [starts[k] + np.arange(min(lengths[k], count)) for k in np.sort(order[:needed])]
+    return np.concatenate(chosen)
+
+
 def _log_sum(values: Array, axis: int) -> Array:
     """The log of a sum of exponentials; minus infinity where all are."""
     top = np.max(values, axis=axis, keepdims=True)
@@ -110,9 +122,7 @@ def forward(weights: ChainWeights) -> tuple[Array, float]:
         if time:
             row = row + _log_sum(filtered[at - 1][:, :, None] + weights.pair[at], axis=1)
         norm = _log_sum(row, axis=1)
-        if np.isneginf(norm).any():  # no chain is possible: nothing to normalise
-            return filtered, -np.inf
-        filtered[at] = row - norm[:, None]
+        filtered[at] = row - np.where(np.isneginf(norm), 0.0, norm)[:, None]  # impossible chains stay so to their end
         total += float(norm.sum())
     return filtered, total
 
@@ -146,6 +156,37 @@ def smooth(weights: ChainWeights, filtered: Array) -> tuple[Array, Array]:
         ahead[at] = row - _log_sum(row, axis=1)[:, None]
     marginal = filtered + ahead
     return np.exp(marginal - _log_sum(marginal, axis=1)[:, None]), pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """Posterior probabilities of a hidden chain, the log of the total weight, and the largest log weight of a step."""
+
+    probability: Array
+    pair: Array
+    log_total: float
+    steepest: float
+    log_possible: Array
+    """Minus infinity at steps up to which the data have probability zero whatever the chain is, else 0."""
+
+
+def smoothed(item: Hidden, environment: Environment) -> Smoothed:
+    """Both recursions for a hidden variable of a plan; impossible data leave no probabilities."""
+    first = np.asarray(environment.values[beginning(item.axes[0].plate)])
+    weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
+    steepest = float(np.max(weights.single, initial=-np.inf))
+    filtered, log_total = forward(weights)
+    if np.isneginf(log_total):
+        zeros = np.zeros_like(weights.single), np.zeros_like(weights.pair)
+        return Smoothed(*zeros, log_total, steepest, _log_possible(weights, filtered))
+    return Smoothed(*smooth(weights, filtered), log_total, steepest, np.zeros(weights.length))
+
+
+def _log_possible(weights: ChainWeights, filtered: Array) -> Array:
+    """Minus infinity where no value is possible though some was at the step before."""
+    ruled_out = np.isneginf(filtered).all(axis=1)
+    reached = np.concatenate([[True], ~ruled_out[:-1]]) | weights.first
+    return np.where(ruled_out & reached, -np.inf, 0.0)
 
 
 def viterbi(weights: ChainWeights) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from platewright.algebra.expression import Expression, Index, Lag, Literal, names, walk
 from platewright.errors import DataError, MissingColumn, ShapeError
 from platewright.family import Array
+from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
@@ -51,8 +52,14 @@ def _all_parts(program: Program) -> Iterator[Expression]:
             yield from walk(part)
 
 
-def check_no_table(program: Program, row: str) -> None:
-    """Rows that a table of the model counts stay as many as they are."""
+def check_no_table(program: Program, row: str, graph: Graph) -> None:
+    """Rows that a table of the model counts, or whose set is that of another plate too, stay as many as they are."""
+    twins = [name for name in program.plates if name != row and _root(graph, name) == _root(graph, row)]
+    if twins:
+        raise DataError(
+            f"plates `{row}` and `{twins[0]}` are one set, so its rows can neither be added nor taken away",
+            hint="learn again from all data",
+        )
     if is_numbered(program, row):
         raise DataError(
             f"the model holds a table over plate `{row}`, so its rows can neither be added nor taken away",
@@ -60,9 +67,15 @@ def check_no_table(program: Program, row: str) -> None:
         )
 
 
-def check_any_order(program: Program, row: str) -> None:
+def _root(graph: Graph, plate: str) -> str:
+    while plate in graph.plates and (like := graph.plates[plate].like) is not None:
+        plate = like
+    return plate
+
+
+def check_any_order(program: Program, row: str, graph: Graph) -> None:
     """Rows of a sequence stand in their order: none can be added or taken away by itself."""
-    check_no_table(program, row)
+    check_no_table(program, row, graph)
     if looks_back(program):
         raise DataError(
             f"the rows lie on the ordered plate `{row}` and depend on the rows before them",
@@ -107,7 +120,7 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
     """The fit after more rows."""
     program, module = fit.plan.program, fit.module
     row = row_plate(program, columns)
-    check_any_order(program, row)
+    check_any_order(program, row, fit.plan.graph)
     check_new_rows(program, fit.sizes, columns, sizes)
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
     if not fit.columns and needs_rows(program):
@@ -136,7 +149,7 @@ def forgotten(fit: Fit, rows: object) -> Fit:
     """The fit without some of its rows, given by number or by mask."""
     program, module = fit.plan.program, fit.module
     row = row_plate(program, program.columns)
-    check_any_order(program, row)
+    check_any_order(program, row, fit.plan.graph)
     count = fit.sizes[row]
     if not fit.columns:
         raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to forget rows")

@@ -59,6 +59,12 @@ class Comparison:
                     parts.setdefault(name, []).append(values)
         return {name: Sampled(name, np.concatenate(values)) for name, values in parts.items()}
 
+    def log_predictive(self, new: object) -> Array:
+        """For each complete new row its log predictive density, exact, averaged over the models."""
+        each = [fit.log_predictive(_for_model(fit, new)) for fit in self.fits]
+        with np.errstate(divide="ignore"):  # a model without probability says nothing
+            return np.logaddexp.reduce(np.stack(each) + np.log(self.probabilities)[:, None], axis=0)
+
     def __str__(self) -> str:
         width = max(len(title) for title in self.titles)
         lines = [f"{'model':<{width}}  log evidence  probability"]

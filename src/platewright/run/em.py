@@ -13,21 +13,25 @@ from platewright.backends.compile import find_compiler
 from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.chain import ChainWeights, chain_weights, forward, smooth
+from platewright.run.chain import smoothed, some_steps
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
+from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.interior import moved_inside
 from platewright.run.iterated import Iterated
 from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_counts, check_possible
 from platewright.run.soft_start import start_expectations
+from platewright.run.starting import starting_values
 from platewright.schemas.em import EMPlan
-from platewright.schemas.hidden import Hidden, hidden_named
+from platewright.schemas.hidden import hidden_named
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
 ROWS_FOR_C = 20_000
 """From here on a fused pass is worth a compilation."""
+STEPS_FOR_C = 2_000
+"""The same for the steps of hidden chains."""
 FALL = 1e-9
 """How far the objective may fall by rounding, relative to its size."""
 SHORT = 20
@@ -67,26 +71,33 @@ class Runner:
     """Makes both steps in one pass over the rows; without it, or where it has no C, NumPy makes them one by one."""
 
     @cached_property
-    def _maximise(self) -> Loaded:
-        return loaded(self.plan.maximise)
-
-    @cached_property
     def _expect(self) -> Loaded:
         return loaded(self.plan.expect)
 
-    def maximised(self, expectations: Mapping[str, Array]) -> dict[str, Array]:
-        """The mode of the parameters given expectations of the hidden variables."""
-        program, module = self.plan.maximise, self._maximise
-        everything = {**self.columns, **expectations}
-        found = module.statistics(*arguments(program, module, everything, self.sizes))
-        return self.mode(found, everything)
+    def maximised(self, expectations: Mapping[str, Array], values: Mapping[str, Array]) -> dict[str, Array]:
+        """The mode of the parameters given expectations of the hidden variables, block after block."""
+        found = dict(values)
+        for number, program in enumerate(self.plan.latent.programs):
+            module = loaded(program)
+            everything = {**self.columns, **expectations, **found}
+            statistics = module.statistics(*arguments(program, module, everything, self.all_sizes))
+            found |= self.mode(statistics, everything, number)
+        return found
 
-    def mode(self, found: Statistics, everything: Mapping[str, Array]) -> dict[str, Array]:
-        """The mode of the parameters given expected statistics."""
-        program, module = self.plan.maximise, self._maximise
+    @cached_property
+    def all_sizes(self) -> dict[str, int]:
+        """Sizes of plates, and of the points that stand for hidden Gaussians."""
+        found = dict(self.sizes)
+        for cloud in self.plan.latent.gaussian:
+            found |= point_sizes(cloud, self.sizes)
+        return found
+
+    def mode(self, found: Statistics, everything: Mapping[str, Array], number: int = 0) -> dict[str, Array]:
+        """The mode of a block of parameters given expected statistics."""
+        program, block = self.plan.latent.programs[number], self.plan.blocks[number]
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = finish(program, module, found, everything, self.sizes)
-            modes = Posterior(self.plan.complete, values, everything, self.sizes).modes
+            values = finish(program, loaded(program), found, everything, self.all_sizes)
+            modes = Posterior(block, values, everything, self.sizes).modes
         if not all(np.isfinite(value).all() for value in modes.values()):
             raise Unbounded
         return {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in modes.items()}
@@ -97,9 +108,16 @@ class Runner:
         found: dict[str, Array] = {}
         total = 0.0
         steepest = -np.inf
+        for cloud in self.plan.latent.gaussian:
+            conditioned = condition(cloud, everything, self.sizes)
+            found |= conditioned.arrays
+            everything |= conditioned.arrays
+            steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
+            if not cloud.classes:
+                total += float(np.sum(conditioned.log_norm))
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._expect, {}, everything, self.sizes)
-            for group in self.plan.groups:
+            for group in self.plan.latent.groups:
                 for name in group.log_norms:
                     check_possible(", ".join(group.levels), computed[name])
                     total += float(np.sum(computed[name]))
@@ -108,20 +126,14 @@ class Runner:
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:
-                weights = self._weights(item, environment)
-                filtered, log_total = forward(weights)
-                check_possible(item.name, np.asarray(log_total))
-                found[item.probability], found[item.pair] = smooth(weights, filtered)
-                total += log_total
-                steepest = max(steepest, float(np.max(weights.single, initial=-np.inf)))
+                chain = smoothed(item, environment)
+                check_possible(item.name, chain.log_possible)
+                found[item.probability], found[item.pair] = chain.probability, chain.pair
+                total, steepest = total + chain.log_total, max(steepest, chain.steepest)
         with np.errstate(divide="ignore"):
             for factor in self.plan.rest:
                 total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
         return Expected(found, total, steepest)
-
-    def _weights(self, item: Hidden, environment: Environment) -> ChainWeights:
-        first = self.columns[beginning(item.axes[0].plate)]
-        return chain_weights(item.name, item.factors, item.level.plate, first, environment)
 
     @cached_property
     def _reals_in_a_row(self) -> float:
@@ -129,12 +141,24 @@ class Runner:
         nodes = self.plan.graph.nodes
         seen = [name for name in self.columns if name in nodes and nodes[name].kind == "random"]
         reals = [name for name in seen if not nodes[name].domain.is_discrete]
-        rows = min(int(np.prod([self.sizes[axis.plate] for axis in item.axes])) for item in self.plan.hidden)
+        counts = [int(np.prod([self.sizes[axis.plate] for axis in axes])) for axes in self.plan.latent.elements]
+        rows = min(counts, default=1)
         return sum(np.size(self.columns[name]) for name in reals) / max(rows, 1)
 
     def run(self, expectations: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
         """EM from given expectations."""
-        return self.run_from(self.maximised(expectations), iterations, tolerance)
+        return self.run_from(self.begun(expectations), iterations, tolerance)
+
+    def begun(
+        self, expectations: Mapping[str, Array], generator: np.random.Generator | None = None
+    ) -> dict[str, Array]:
+        """The first mode; where blocks need each other's values, from moderate ones."""
+        values: dict[str, Array] = {}
+        if len(self.plan.blocks) > 1:
+            wanted = set(self.plan.complete.graph.nodes) & set(self.plan.graph.unknown) - self.plan.latent.names
+            chosen = np.random.default_rng(0) if generator is None else generator
+            values = starting_values(self.plan.graph, wanted - set(self.plan.barren), self.sizes, chosen)
+        return self.maximised(expectations, values)
 
     def run_from(self, values: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
         """EM from given parameters."""
@@ -144,7 +168,7 @@ class Runner:
         found: Expected | EMStep | None = None
         for _ in range(iterations):
             if found is not None:
-                values = self.next_values(found)
+                values = self.next_values(found, values)
             found = native.step(values) if native is not None else self.expected(values)
             if native is not None and not np.isfinite(found.objective):
                 self.expected(values)  # says what is wrong, in which row
@@ -175,10 +199,10 @@ class Runner:
         assert self.native is not None
         return self.native.probabilities(values)
 
-    def next_values(self, found: Expected | EMStep) -> dict[str, Array]:
+    def next_values(self, found: Expected | EMStep, values: Mapping[str, Array]) -> dict[str, Array]:
         """The mode after an expectation, whoever made it."""
         if isinstance(found, Expected):
-            return self.maximised(found.expectations)
+            return self.maximised(found.expectations, values)
         return self.mode(found.statistics, self.columns)
 
 
@@ -221,25 +245,30 @@ def run_em(
 def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:
     """Parameters to start from: the mode of a soft guess, made on a choice of rows where there are many."""
     plan, columns, sizes = runner.plan, runner.columns, runner.sizes
-    plates = {item.axes[0].plate for item in plan.hidden}
-    row = min(plates)
-    if len(plates) == 1 and sizes[row] > ROWS_TO_START and not any(item.chain for item in plan.hidden):
-        chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
+    plates = {axes[0].plate for axes in plan.latent.elements}
+    row = min(plates, default="")
+    if len(plates) == 1 and not plan.latent.gaussian and sizes[row] > ROWS_TO_START:
+        if any(item.chain for item in plan.hidden):
+            chosen = some_steps(columns[beginning(row)], ROWS_TO_START, generator)
+        else:
+            chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
         few = {}
         for name, values in columns.items():
             axes = [axis.plate for axis in plan.graph.nodes[name].axes]
             few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
-        runner = Runner(plan, few, {**sizes, row: ROWS_TO_START})
-    return runner.maximised(start_expectations(plan, runner.columns, runner.sizes, generator))
+        runner = Runner(plan, few, {**sizes, row: len(chosen)})
+    return runner.begun(start_expectations(plan, runner.columns, runner.sizes, generator), generator)
 
 
 def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
-    """`c` where it was asked for or pays, and where the hidden variables are neither chains nor tied to each other."""
+    """`c` where it was asked for or pays, and hidden variables do not meet; along chains NumPy goes step by step."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
-    rows = max(sizes[item.axes[0].plate] for item in plan.hidden)
-    wanted = backend == "c" or (backend == "auto" and rows >= ROWS_FOR_C)
-    alone = not any(item.chain for item in plan.hidden) and all(len(group.members) == 1 for group in plan.groups)
+    rows = max((sizes[axes[0].plate] for axes in plan.latent.elements), default=0)
+    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) else ROWS_FOR_C
+    wanted = backend == "c" or (backend == "auto" and rows >= enough)
+    alone = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
+    alone = alone and all(len(group.members) == 1 for group in plan.latent.groups)
     return "c" if wanted and alone and find_compiler() is not None else "numpy"
 
 
@@ -296,7 +325,7 @@ class EstimatedFit(Iterated):
     def log_likelihood(self) -> float:
         """`log p(data | estimate)`: the objective without the priors."""
         environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
-        known = self.plan.graph.known | {item.name for item in self.plan.hidden}
+        known = self.plan.graph.known | self.plan.latent.names
         prior = sum(
             float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest if f.owner not in known
         )

@@ -19,8 +19,6 @@ from platewright.algebra.evaluate import Environment
 from platewright.errors import NotFinite
 from platewright.family import Array
 from platewright.graph.graph import topological
-from platewright.language.plate import beginning
-from platewright.run.chain import backward_sample, chain_weights, forward
 from platewright.run.evidence import Evidence, error_of_independent, log_mean
 from platewright.run.evidence_chib import log_joint
 from platewright.run.forward import draw_node
@@ -28,7 +26,7 @@ from platewright.run.gibbs import Sampler
 from platewright.run.sanity import check_counts
 from platewright.run.ticking import progress
 from platewright.schemas.evidence import POWER, EvidencePlan
-from platewright.schemas.gibbs import ChainBlock, GibbsPlan
+from platewright.schemas.gibbs import GibbsPlan
 
 BEND = 4.0
 """Powers are (t / steps)^BEND: most steps are taken where the likelihood begins to be felt."""
@@ -49,26 +47,14 @@ class Annealed:
         return self.plan.gibbs
 
     def prior_draw(self, generator: np.random.Generator) -> dict[str, Array]:
-        """All unknowns drawn from the model, parents first; a hidden chain as a whole."""
-        chains = {block.variables[0] for block in self.gibbs.blocks if isinstance(block, ChainBlock)}
+        """All unknowns drawn from the model, parents first."""
         drawn = {name for block in self.gibbs.blocks for name in block.variables}
         found: dict[str, Array] = {}
         for name in topological(self.gibbs.graph):
-            if name not in drawn:
-                continue
-            environment = Environment({**self.columns, **found}, self.sizes)
-            if name in chains:
-                found[name] = self._prior_chain(name, environment, generator)
-            else:
+            if name in drawn:
+                environment = Environment({**self.columns, **found}, self.sizes)
                 found[name] = draw_node(self.gibbs.graph.nodes[name], environment, frozenset(), generator)
         return found
-
-    def _prior_chain(self, name: str, environment: Environment, generator: np.random.Generator) -> Array:
-        node = self.gibbs.graph.nodes[name]
-        levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
-        own = [factor for factor in self.plan.factors if factor.owner == name]
-        weights = chain_weights(name, own, levels, self.columns[beginning(node.axes[0].plate)], environment)
-        return backward_sample(weights, forward(weights)[0], generator)
 
     def log_likelihood(self, values: Mapping[str, Array]) -> float:
         """The log factors of the data at values of all unknowns."""

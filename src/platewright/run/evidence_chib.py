@@ -21,11 +21,13 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.errors import PlatewrightError, SizeError
 from platewright.family import Array
 from platewright.graph.graph import Factor
+from platewright.operation import Declined
 from platewright.recognition.exchangeable import Symmetry, find_symmetries
-from platewright.run.block_density import BlockConditional
+from platewright.run.block_conditional import BlockConditional
 from platewright.run.evidence import Evidence, error_of_log_mean, log_mean
 from platewright.run.gibbs import Sampler
-from platewright.schemas.gibbs import GibbsPlan, SliceBlock
+from platewright.schemas.evidence import normalised
+from platewright.schemas.gibbs import GibbsPlan
 
 MOST_RELABELLINGS = 720
 """The most relabellings that an ordinate is averaged over."""
@@ -128,11 +130,12 @@ def chib(
     plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], chains: Mapping[str, Array], seed: int = 0
 ) -> Evidence:
     """The log evidence from a Gibbs run, with its Monte Carlo error."""
-    if sliced := [block for block in plan.blocks if isinstance(block, SliceBlock)]:
+    exact = normalised(plan)
+    if isinstance(exact, Declined):
         raise PlatewrightError(
-            f"`{sliced[0].variables[0]}` is drawn by a slice sampler, whose density is not normalised",
-            hint='learn(data, goal="evidence", by="annealed")',
+            f"Chib's method declined: {exact.reason}", hint='learn(data, goal="evidence", by="annealed")'
         )
+    plan = exact
     symmetries = find_symmetries(plan.graph, plan.factors, sizes)
     order = prod(symmetry.order for symmetry in symmetries)
     if order > MOST_RELABELLINGS and len(plan.blocks) > 1:

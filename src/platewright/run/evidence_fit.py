@@ -124,6 +124,7 @@ def run_evidence(
     sizes: Mapping[str, int],
     labels: Mapping[str, tuple[object, ...]],
     seed: int,
+    backend: str,
     options: Mapping[str, Any],
 ) -> EvidenceFit:
     """The evidence by the method of the plan."""
@@ -137,8 +138,7 @@ def run_evidence(
             found, mode = laplace(plan, columns, sizes, seed=seed, **options)
             return EvidenceFit(plan, found, columns, sizes, labels, seed, mode=mode)
     assert plan.gibbs is not None
-    chains = run_gibbs(plan.gibbs, columns, sizes, seed=seed, **options)
-    sampled = SampledFit(plan.gibbs, chains, columns, sizes, labels, seed)
-    return EvidenceFit(
-        plan, chib(plan.gibbs, columns, sizes, chains, seed), columns, sizes, labels, seed, sampled=sampled
-    )
+    chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, **options)
+    sampled = SampledFit(plan.gibbs, chains, columns, sizes, labels, seed, ran.backend, ran.why)
+    found = chib(plan.gibbs, columns, sizes, chains, seed)
+    return EvidenceFit(plan, found, columns, sizes, labels, seed, ran.backend, sampled=sampled)

@@ -22,10 +22,10 @@ from platewright.algebra.expression import Expression, Index, Reference
 from platewright.errors import PlatewrightError, SizeError, Unbounded
 from platewright.family import Array
 from platewright.recognition.exchangeable import find_symmetries
-from platewright.run.charts import Chart
 from platewright.run.evidence import Evidence
 from platewright.run.sanity import check_counts
 from platewright.run.starting import starting_values
+from platewright.run.unconstrained import Joined
 from platewright.schemas.evidence import EvidencePlan
 
 MOST_COORDINATES = 2_000
@@ -47,35 +47,41 @@ class Objective:
     sizes: Mapping[str, int]
 
     @cached_property
-    def chart(self) -> Chart:
+    def chart(self) -> Joined:
         """The coordinates of the continuous unknowns."""
-        names = [name for name in self.plan.unknown if name not in self.plan.hidden]
-        return Chart(tuple(self.plan.graph.nodes[name] for name in names), self.sizes)
+        return Joined([self.plan.graph.nodes[name] for name in self.names], self.sizes)
+
+    @property
+    def names(self) -> list[str]:
+        """The continuous unknowns."""
+        return [name for name in self.plan.unknown if name not in self.plan.hidden]
 
     @cached_property
     def slopes(self) -> dict[str, tuple[Expression, tuple[Index, ...]]]:
         """The derivative of the log joint by each unknown, at free indices."""
         whole = add(*(factor.summed for factor in self.plan.objective))
         found = {}
-        for node in self.chart.nodes:
+        for node in (self.plan.graph.nodes[name] for name in self.names):
             at = tuple(Index(f"{axis.name}@{k}", axis.plate) for k, axis in enumerate(node.axes))
             found[node.name] = (differentiate(whole, Reference(node.name, at)), at)
         return found
 
     def value(self, free: Array) -> float:
         """The objective; minus infinity where it is not defined."""
-        environment = Environment({**self.columns, **self.chart.values(free)}, self.sizes)
         with np.errstate(all="ignore"):
+            values, volume = self.chart.values(free)
+            environment = Environment({**self.columns, **values}, self.sizes)
             total = sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.objective)
-            total += self.chart.log_jacobian(free)
+            total += volume
         return total if np.isfinite(total) else -np.inf
 
     def gradient(self, free: Array) -> Array:
         """The gradient of the objective."""
-        environment = Environment({**self.columns, **self.chart.values(free)}, self.sizes)
         with np.errstate(all="ignore"):
+            values, _ = self.chart.values(free)
+            environment = Environment({**self.columns, **values}, self.sizes)
             slopes = {name: np.array(evaluate(slope, environment, at)) for name, (slope, at) in self.slopes.items()}
-            return self.chart.gradient(free, slopes)
+            return self.chart.gradient(free, values, slopes)
 
     def hessian(self, free: Array) -> Array:
         """Second derivatives, from gradients on both sides."""
@@ -123,12 +129,11 @@ def laplace(
     """The log evidence by Laplace's method, and the mode it was taken at: near `start`, or the best of several."""
     check_counts(restarts=restarts)
     objective = Objective(plan, columns, sizes)
-    count = objective.chart.dimension
+    count = objective.chart.size
     if count > MOST_COORDINATES:
         raise SizeError(f"{count:,} coordinates", expected=f"at most {MOST_COORDINATES:,}", hint='by="chib"')
-    names = [node.name for node in objective.chart.nodes]
     generators = np.random.default_rng(seed).spawn(restarts)
-    starts = [starting_values(plan.graph, names, sizes, generator) for generator in generators]
+    starts = [starting_values(plan.graph, objective.names, sizes, generator) for generator in generators]
     free, value = np.zeros(count), -np.inf
     for begun in starts if start is None else [start]:
         tried, reached = objective.climbed(objective.chart.free(begun))
@@ -139,7 +144,7 @@ def laplace(
     slope = float(np.abs(objective.gradient(free)).max(initial=0.0))
     if not slope < FLAT * (1 + abs(value)):
         raise PlatewrightError(f"no mode was found: the slope is {slope:.2g}", hint="more restarts=, or by='chib'")
-    return _weighed(objective, free, value), objective.chart.values(free)
+    return _weighed(objective, free, value), objective.chart.values(free)[0]
 
 
 def _weighed(objective: Objective, free: Array, value: float) -> Evidence:
@@ -168,7 +173,7 @@ def _copies(objective: Objective, free: Array) -> int:
     for symmetry in symmetries:
         if symmetry.order > MOST_COPIES:
             raise SizeError(f"{symmetry.order:,} relabellings of a mode", expected=f"at most {MOST_COPIES:,}")
-        values = objective.chart.values(free)
+        values, _ = objective.chart.values(free)
         moved = [objective.chart.free(symmetry.moved(values, to)) for to in symmetry.relabellings()]
         apart = [np.abs(one - moved[0]).max(initial=0.0) > SAME * (1 + np.abs(free).max(initial=0.0)) for one in moved]
         found *= len(moved) // (len(moved) - sum(apart))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from platewright.errors import PlatewrightError
 from platewright.operation import Declined
+from platewright.run.collapsed_fit import CollapsedFit
 from platewright.run.em import EstimatedFit
 from platewright.run.evidence import Evidence
 from platewright.run.evidence_chib import chib
@@ -26,6 +27,10 @@ def evidence_of(fit: Shown) -> Evidence:
         case MeanFieldFit():
             detail = "mean field; the evidence itself is larger by the divergence from the posterior"
             return Evidence(fit.lower_bound, "lower bound", 0.0, detail, fit.plan.complete.proper)
+        case CollapsedFit():
+            raise PlatewrightError(
+                "a collapsed run keeps no conditionals of its parameters", hint='learn(data, goal="evidence")'
+            )
         case SampledFit():
             return chib(fit.plan, fit.columns, fit.sizes, fit.chains, fit.seed)
         case EstimatedFit():

@@ -39,8 +39,9 @@ def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
     exec(compile(source, "<platewright>", "exec"), space)
     names = Names()
     table = {key: names(key) for key in keys}
-    passes = space["statistics"], space["merged"], space["finish"]
-    return Loaded(*passes, table, source, space.get("ill_conditioned"))
+    # The logarithm of an exact zero is minus infinity and means it; NaN is looked for afterwards.
+    statistics = np.errstate(divide="ignore")(space["statistics"])
+    return Loaded(statistics, space["merged"], space["finish"], table, source, space.get("ill_conditioned"))
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import evaluate
-from platewright.algebra.expression import Add, Constant, Expression, Multiply, Size, Sum
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
@@ -21,6 +20,7 @@ from platewright.operations.split_partly_known import missing_name, observed_nam
 from platewright.program.program import EVIDENCE
 from platewright.run.changing import forgotten, row_plate, updated
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
+from platewright.run.improper import check_proper, missing_for_scales
 from platewright.run.marginal import Marginal
 from platewright.run.posterior import Posterior
 from platewright.run.prediction import Prediction
@@ -55,44 +55,15 @@ class Fit(Shown):
     @cached_property
     def values(self) -> Mapping[str, Array]:
         """Everything the program computed, by name, checked."""
-        found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
-        self._check_parameters(found)
+        try:
+            found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
+        except ImproperPosterior as error:
+            if needed := missing_for_scales(self.plan, self.columns, self.sizes):
+                raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
+            raise
+        check_proper(self.plan, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
         return found
-
-    def _check_parameters(self, found: Mapping[str, Array]) -> None:
-        """Parameters outside their range mean that prior and data together are improper."""
-        from platewright.elimination.state import FamilyConditional
-
-        for conditional in self.plan.conditionals:
-            if not isinstance(conditional, FamilyConditional):
-                continue
-            family = conditional.recognised.family
-            for parameter in family.parameters:
-                value = found.get(f"{conditional.variable}.{parameter.name}")
-                if value is None or parameter.domain.lower != 0.0 or parameter.rank == 2:
-                    continue
-                if not (np.asarray(value) > 0).all():
-                    worst = float(np.min(value))
-                    raise ImproperPosterior(
-                        f"the posterior of `{conditional.variable}` is improper: its {parameter.name} is {worst:g}",
-                        expected=f"a {parameter.name} above 0",
-                        hint=_missing(worst, parameter.name, conditional.recognised.parameters[parameter.name]),
-                    )
-        self._check_degrees()
-
-    def _check_degrees(self) -> None:
-        """A Wishart over d elements needs more than d - 1 degrees, and d may come from the data."""
-        for node in self.plan.graph.nodes.values():
-            degrees = dict(node.parameters).get("degrees")
-            if node.rank != 2 or not isinstance(degrees, Constant):
-                continue
-            size = self.sizes[node.events[0].plate]
-            if degrees.value <= size - 1:
-                raise ImproperPosterior(
-                    f"`{node.name}` has {degrees.value:g} degrees over {size} elements of {node.events[0].plate}",
-                    expected=f"more than {size - 1} degrees",
-                )
 
     # -- answers ---
 
@@ -235,9 +206,12 @@ class Fit(Shown):
         columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new)
         known = self.plan.graph.known
         targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)
-        return Prediction(
-            self.posterior, columns, sizes, targets, self.labels, count, self.seed if seed is None else seed
-        )
+
+        def scored(values: Mapping[str, object]) -> Array:
+            return self.log_predictive({**_columns_of(new), **values})
+
+        seed = self.seed if seed is None else seed
+        return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
 
     def log_predictive(self, new: object) -> Array:
         """For each complete new row its log predictive density, exact by a ratio of evidence."""
@@ -266,6 +240,12 @@ class Fit(Shown):
 
         return emit(self.plan.program, backend)
 
+    def latex(self) -> str:
+        """The derivation as LaTeX."""
+        from platewright.derive.latex import explain_latex
+
+        return explain_latex(self.plan)
+
     def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
         """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""
         from platewright.run.arviz import to_arviz
@@ -279,22 +259,10 @@ class Fit(Shown):
         save(self, path)
 
 
-def _missing(worst: float, name: str, form: Expression) -> str:
-    """How many observations would do, from what each adds to the parameter; a rate needs values that differ."""
-    if name in ("shape", "degrees"):
-        step = _each_adds(form)
-        count = int(np.floor(-worst / step)) + 1
-        return f"at least {count} more observation{'s' if count > 1 else ''} needed, or a proper prior"
-    return "at least 1 more observation that differs from the others is needed, or a proper prior"
-
-
-def _each_adds(form: Expression) -> float:
-    """The coefficient of the number of rows in a sum such as `2 + 0.5 #n`."""
-    found = []
-    for term in form.terms if isinstance(form, Add) else (form,):
-        match term:
-            case Multiply((Constant(number), Size() | Sum())):
-                found.append(number)
-            case Size() | Sum():
-                found.append(1.0)
-    return max((number for number in found if number > 0), default=0.5)
+def _columns_of(new: object) -> Mapping[str, Any]:
+    """New rows by column, so that values can be put beside them."""
+    if isinstance(new, int):
+        return {}
+    if isinstance(new, Mapping):
+        return new
+    raise PlatewrightError("densities of new rows need their inputs as a dict", hint="fit.predict({...})")

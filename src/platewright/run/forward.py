@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from platewright.algebra.build import substitute
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Index
+from platewright.algebra.expression import ZERO, Index, Lag, Reference, walk
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
+from platewright.language.plate import beginning
 from platewright.language.variable import Variable
 from platewright.run.posterior import Posterior, lift
 
@@ -62,6 +65,9 @@ def draw_node(
     family = node.family
     if family is None or family.draw is None or not family.proper:
         raise PlatewrightError(f"`{node.name}` cannot be drawn", expected="a proper distribution")
+    step = step_to_the_past(node)
+    if step is not None:
+        return _draw_along(node, step, environment, drawn, generator, leading)
     events = _event_indices(node)
     parameters = {}
     for name, expression in node.parameters:
@@ -71,6 +77,48 @@ def draw_node(
         parameters[name] = np.array(evaluate(lifted, environment, axes))
     shape = tuple(environment.sizes[axis.plate] for axis in (*leading, *node.axes))
     return family.draw(generator, parameters, shape)
+
+
+def step_to_the_past(node: Variable) -> Index | None:
+    """The ordered index along which a node depends on its own previous element."""
+    for part in walk(node.log_density):
+        if isinstance(part, Reference) and part.name == node.name:
+            for at in part.indices:
+                if isinstance(at, Lag):
+                    return at.index
+    return None
+
+
+def _draw_along(
+    node: Variable,
+    step: Index,
+    environment: Environment,
+    drawn: frozenset[str],
+    generator: np.random.Generator,
+    leading: tuple[Index, ...],
+) -> Array:
+    """A node that depends on its own past: the first elements of all sequences, then the second ones, and so on."""
+    now = f"{node.name}@now"
+    renamed = {part: replace(part, name=now) for part in _own_past(node)}
+    parameters = tuple((name, substitute(value, renamed)) for name, value in node.parameters)
+    alone = replace(node, log_density=ZERO, parameters=parameters)
+    axes = (*leading, *node.axes)
+    shape = tuple(environment.sizes[axis.plate] for axis in axes)
+    values = np.zeros(shape)
+    first = np.asarray(environment.values[beginning(step.plate)]).astype(bool)
+    place = np.arange(len(first)) - np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
+    for number in range(int(place.max(initial=-1)) + 1):
+        known = environment.with_values({now: values.astype(np.int64) if node.domain.is_discrete else values})
+        found = draw_node(alone, known, drawn | {now} if leading else drawn, generator, leading)
+        turn = np.reshape(place == number, [-1 if axis == step else 1 for axis in axes])
+        values = np.where(turn, found, values)
+    return values.astype(np.int64) if node.domain.is_discrete else values
+
+
+def _own_past(node: Variable) -> list[Reference]:
+    """Where the parameters look the node itself up."""
+    every = [part for _, value in node.parameters for part in walk(value)]
+    return [part for part in every if isinstance(part, Reference) and part.name == node.name]
 
 
 def _event_indices(node: Variable) -> tuple[Index, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -105,7 +106,7 @@ class Block:
         """For each variable of the block its range of columns."""
         found, start = {}, 0
         for column in self.columns:
-            size = int(np.prod([self.sizes[index.plate] for index in column.dense], dtype=int))
+            size = prod(self.sizes[index.plate] for index in column.dense)
             found[column.variable] = (start, start + size)
             start += size
         return found

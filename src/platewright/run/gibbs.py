@@ -20,6 +20,7 @@ from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.run.chain import backward_sample, chain_weights, forward
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
+from platewright.run.moving import Mover, mover
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_finite, check_possible
 from platewright.run.slicing import element_density, slice_step
@@ -60,12 +61,15 @@ class Sampler:
     values: dict[str, Array]
     prepared: dict[int, Prepared] = field(default_factory=dict)
     widths: dict[str, Array] = field(default_factory=dict)
+    movers: dict[int, Mover] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         changing = frozenset(self.values)
         for number, block in enumerate(self.plan.blocks):
             if isinstance(block, ExactBlock):
                 self.prepared[number] = self._prepare(block, changing)
+            elif not isinstance(block, SliceBlock | ChainBlock):
+                self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
 
     def _prepare(self, block: ExactBlock, changing: frozenset[str]) -> Prepared:
         program = block.plan.program
@@ -88,21 +92,9 @@ class Sampler:
                         self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
+                    case _:
+                        self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
         check_finite(self.values)
-
-    def check_state(self) -> None:
-        """The state reached must be one that the model can produce together with the data."""
-        environment = Environment({**self.columns, **self.values}, self.sizes)
-        for factor in self.plan.factors:
-            with np.errstate(all="ignore"):
-                found = np.array(evaluate(factor.expression, environment, factor.axes))
-            if not (found > -np.inf).all():
-                place = ", ".join(str(number) for number in np.argwhere(~(found > -np.inf))[0])
-                raise PlatewrightError(
-                    f"warm-up found no state that the model allows: `{factor.owner}` has probability zero",
-                    where=f"element {place} of `{factor.owner}`" if place else "",
-                    hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
-                )
 
     def _draw_exact(self, ready: Prepared) -> None:
         everything = {**self.columns, **self.values}
@@ -149,9 +141,25 @@ class Sampler:
         self.values[name] = backward_sample(weights, filtered, self.generator)
 
 
+def check_state(plan: GibbsPlan, environment: Environment) -> None:
+    """The state reached must be one that the model can produce together with the data."""
+    for factor in plan.factors:
+        with np.errstate(all="ignore"):
+            found = np.array(evaluate(factor.expression, environment, factor.axes))
+        if not (found > -np.inf).all():
+            place = ", ".join(str(number) for number in np.argwhere(~(found > -np.inf))[0])
+            raise PlatewrightError(
+                f"warm-up found no state that the model allows: `{factor.owner}` has probability zero",
+                where=f"element {place} of `{factor.owner}`" if place else "",
+                hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
+            )
+
+
 def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) -> dict[str, Array]:
     """Warm up, then keep `count` draws, every `thin` sweeps."""
     recent: dict[str, list[Array]] = {name: [] for name in sampler.values}
+    for found in sampler.movers.values():
+        found.begin_warm_up(warm_up)
     for number in range(warm_up):
         sampler.sweep()
         for name, values in sampler.values.items():
@@ -160,7 +168,9 @@ def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) 
             half = {name: np.array(values[len(values) // 2 :]) for name, values in recent.items()}
             sampler.tune(half)
         tick()
-    sampler.check_state()
+    check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
+    for found in sampler.movers.values():
+        found.end_warm_up()
     kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for _ in range(count):
         for _ in range(thin):

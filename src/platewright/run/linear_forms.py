@@ -62,6 +62,8 @@ def form_variance(weights: Mapping[str, Array], posterior: Posterior, leading: i
         for name in conditional.variables:
             size = tuple(posterior.sizes[axis.plate] for axis in nodes[name].axes)
             full[name] = waiting.pop(name, np.zeros((*shape, *size))).reshape(-1, *size)
+        if not len(full[mine[0]]):
+            return total  # no forms at all
         rows = np.stack(
             [block.stacked_array({n: a[k] for n, a in full.items()})[..., 0] for k in range(len(full[mine[0]]))]
         )

@@ -19,10 +19,11 @@ from platewright.recognition.moments import expected_statistics
 from platewright.run.chain import chain_weights, forward, smooth
 from platewright.run.em import FALL, start_expectations
 from platewright.run.execute import Loaded, arguments, finish, loaded
+from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.iterated import Iterated
 from platewright.run.marginal import Marginal, evaluate_at
 from platewright.run.posterior import Posterior
-from platewright.schemas.hidden import Group, Hidden, hidden_named
+from platewright.schemas.hidden import Group, Hidden, hidden_named, joint_name
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -52,12 +53,20 @@ class Runner:
     def _hidden(self) -> Loaded:
         return loaded(self.plan.expect)
 
+    @cached_property
+    def all_sizes(self) -> dict[str, int]:
+        """Sizes of plates, and of the points that stand for hidden Gaussians."""
+        found = dict(self.sizes)
+        for cloud in self.plan.latent.gaussian:
+            found |= point_sizes(cloud, self.sizes)
+        return found
+
     def posterior(self, expectations: Mapping[str, Array]) -> tuple[Posterior, float]:
         """The distribution of the parameters given hidden probabilities, and its log normaliser."""
         program, module = self.plan.maximise, self._parameters
         everything = {**self.columns, **expectations}
-        found = module.statistics(*arguments(program, module, everything, self.sizes))
-        values = finish(program, module, found, everything, self.sizes)
+        found = module.statistics(*arguments(program, module, everything, self.all_sizes))
+        values = finish(program, module, found, everything, self.all_sizes)
         return Posterior(self.plan.complete, values, everything, self.sizes), float(values[EVIDENCE])
 
     def moments(self, posterior: Posterior) -> dict[str, Array]:
@@ -85,10 +94,18 @@ class Runner:
         everything = {**self.columns, **moments}
         found: dict[str, Array] = {}
         entropy = 0.0
+        clouds = {cloud: condition(cloud, everything, self.sizes) for cloud in self.plan.latent.gaussian}
+        for conditioned in clouds.values():
+            found |= conditioned.arrays
+            everything |= conditioned.arrays
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._hidden, {}, everything, self.sizes)
             found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
-            entropy += sum(_entropy(group, computed) for group in self.plan.groups)
+            entropy += sum(_entropy(group, computed) for group in self.plan.latent.groups)
+        for cloud, conditioned in clouds.items():
+            names = tuple(item.name for item in cloud.classes)
+            weight = found[joint_name(names)] if names else 1.0
+            entropy += float(np.sum(weight * conditioned.entropy))
         environment = Environment(everything, self.sizes)
         for item in self.plan.hidden:
             if item.chain:

@@ -25,6 +25,7 @@ from platewright.backends.c import CPass, CProgram, Output, c_program
 from platewright.backends.c_pool import OUTPUTS, live_features
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.backends.twofold import two_sum
+from platewright.data.cells import is_upright
 from platewright.errors import BackendError, NoCompilerWarning
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool
@@ -73,8 +74,8 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs the program")
         return module.statistics
     keys = dict(zip((statement.name for statement in program.passes), _keys(module)))
-    emitted: dict[frozenset[str], CProgram] = {}
-    libraries: dict[frozenset[str], ctypes.CDLL] = {}
+    emitted: dict[tuple[frozenset[str], frozenset[str]], CProgram] = {}
+    libraries: dict[tuple[frozenset[str], frozenset[str]], ctypes.CDLL] = {}
 
     def statistics(data: Mapping[str, Any], size: Mapping[str, int]) -> Statistics:
         columns = {name: _plain(data[key]) for name in program.columns if (key := module.names[name]) in data}
@@ -82,15 +83,16 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         if any(columns[name].shape != tuple(sizes[axis.plate] for axis in program.columns[name]) for name in columns):
             return module.statistics(data, size)
         integers = frozenset(name for name, values in columns.items() if values.dtype == np.int64)
-        if integers not in emitted:
-            emitted[integers] = c_program(program, integers)
-        compiled = emitted[integers]
+        key = integers, frozenset(name for name, values in columns.items() if not values.flags.c_contiguous)
+        if key not in emitted:
+            emitted[key] = c_program(program, *key)
+        compiled = emitted[key]
         if any(name not in columns for one in compiled.passes for name in one.columns):
             return module.statistics(data, size)
         try:
-            if integers not in libraries:
-                libraries[integers] = loaded_library(library(compiled.source, compiler))
-            found = _run(compiled, libraries[integers], columns, sizes, threads or thread_count())
+            if key not in libraries:
+                libraries[key] = loaded_library(library(compiled.source, compiler))
+            found = _run(compiled, libraries[key], columns, sizes, threads)
         except BackendError as error:
             _warn_once(f"{error.found}; NumPy runs the program")
             return module.statistics(data, size)
@@ -117,8 +119,10 @@ def _warn_once(text: str) -> None:
 
 
 def _plain(values: Any) -> NDArray[Any]:
-    """A column as C reads it: contiguous, int64 or double."""
+    """A column as C reads it: int64 or double, contiguous; a matrix of doubles may lie column by column."""
     array = np.asarray(values)
+    if is_upright(array):
+        return array
     return np.ascontiguousarray(array, np.int64 if array.dtype.kind in "biu" else np.float64).reshape(array.shape)
 
 
@@ -154,7 +158,7 @@ def _run(
     shared: ctypes.CDLL,
     columns: Mapping[str, NDArray[Any]],
     sizes: Mapping[str, int],
-    threads: int,
+    threads: int | None,
 ) -> dict[str, Any]:
     """The results of all passes, by name of statement."""
     found: dict[str, Any] = {}
@@ -169,7 +173,7 @@ def _run(
 
 
 def _ranges(
-    one: CPass, function: Any, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], threads: int
+    one: CPass, function: Any, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], threads: int | None
 ) -> list[list[Part]]:
     """What each range of rows leaves; the cut depends on sizes only, never on the number of threads."""
     rows = math.prod(sizes[index.plate] for index in one.over)
@@ -179,7 +183,8 @@ def _ranges(
     starts = list(range(0, rows, step)) or [0]
     results: list[list[Part]] = [[] for _ in starts]
     pointers = (ctypes.c_void_p * max(len(one.columns), 1))(*(columns[name].ctypes.data for name in one.columns))
-    extents = (ctypes.c_int64 * max(len(one.sizes), 1))(*(sizes[plate] for plate in one.sizes))
+    pitches = (columns[name].strides[1] // columns[name].itemsize for name in one.pitches)
+    extents = (ctypes.c_int64 * max(len(one.sizes) + len(one.pitches), 1))(*map(sizes.get, one.sizes), *pitches)
     waiting = iter(range(len(starts)))
     lock, codes = threading.Lock(), set[int]()
 
@@ -196,7 +201,8 @@ def _ranges(
             code = function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out)
             codes.add(code)
 
-    helpers = min(threads, len(starts)) - 1 if _work(one, columns, rows) > MUCH_WORK else 0
+    is_worth_it = len(starts) > 1 and _work(one, columns, rows) > MUCH_WORK
+    helpers = min(threads or thread_count(), len(starts)) - 1 if is_worth_it else 0
     others = [threading.Thread(target=work) for _ in range(helpers)]
     for thread in others:
         thread.start()
@@ -272,16 +278,27 @@ def _result(output: Output, part: Part, sizes: Mapping[str, int]) -> Any:
         return part[0][()]
     assert len(part) == len(OUTPUTS)
     total, centre, offset, scatter = part
-    widths = _widths(statement, sizes)
-    edges = np.cumsum([0, *widths])
-    mean = np.zeros((*total.shape, int(edges[-1])))
-    for k, feature in enumerate(statement.features):
-        if isinstance(feature.expression, Constant):
-            mean[..., edges[k] : edges[k + 1]] = feature.expression.value
-    live = [column for k in live_features(statement) for column in range(edges[k], edges[k + 1])]
+    constant, down, across = _places(statement, tuple(_widths(statement, sizes)))
+    mean = np.zeros((*total.shape, len(constant))) + constant
     rest = np.zeros_like(mean)
-    mean[..., live], rest[..., live] = two_sum(centre, offset)
-    mean[total <= 0], rest[total <= 0] = 0.0, 0.0
-    full = np.zeros((*mean.shape, mean.shape[-1]))
-    full[..., np.asarray(live, int)[:, None], live] = scatter
+    mean[..., across], rest[..., across] = two_sum(centre, offset)
+    if (total <= 0).any():
+        mean[total <= 0], rest[total <= 0] = 0.0, 0.0
+    full = np.zeros((*mean.shape, len(constant)))
+    full[..., down, across] = scatter
     return total, mean, full, rest
+
+
+@lru_cache(maxsize=256)
+def _places(pool: Pool, widths: tuple[int, ...]) -> tuple[Doubles, Any, Any]:
+    """The constant features in their places, and where the live ones go, down and across the scatter."""
+    edges = np.cumsum([0, *widths])
+    constant = np.zeros(int(edges[-1]))
+    for k, feature in enumerate(pool.features):
+        if isinstance(feature.expression, Constant):
+            constant[edges[k] : edges[k + 1]] = feature.expression.value
+    live = np.array([column for k in live_features(pool) for column in range(edges[k], edges[k + 1])], dtype=int)
+    if len(live) and live[-1] - live[0] + 1 == len(live):  # side by side: much the usual case, and much faster
+        span = slice(int(live[0]), int(live[-1]) + 1)
+        return constant, span, span
+    return constant, live[:, None], live

@@ -15,13 +15,17 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_em import FusedProgram, fused_program
+from platewright.backends.c_chain import ChainPass, EMProgram, em_program
+from platewright.backends.c_chain_text import narrowed, width_for, without_comments
 from platewright.backends.c_expression import Unprintable
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.errors import BackendError
 from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.run.chain import smoothed
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.native import _keys, thread_count
+from platewright.run.native_chain import NativeChain
 from platewright.run.native_em_pass import NativePass
 from platewright.run.native_em_sums import Doubtful, Sums
 from platewright.schemas.em import EMPlan
@@ -57,7 +61,7 @@ class NativeEM:
         self.keys = dict(zip((statement.name for statement in plan.maximise.passes), _keys(self.module)))
         self.passes: list[tuple[NativePass, Any]] = []
         self.fixed: dict[str, Any] = {}
-        program = fused_program(plan)
+        program = em_program(plan)
         self.source = program.source
         try:
             self.passes = self.compiled(program)
@@ -72,7 +76,7 @@ class NativeEM:
         """Whether C makes the steps."""
         return not self.left
 
-    def compiled(self, program: FusedProgram) -> list[tuple[NativePass, Any]]:
+    def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
         """The passes with their functions."""
         if program.left:
             name, reason = program.left[0]
@@ -80,11 +84,22 @@ class NativeEM:
         compiler = find_compiler()
         if compiler is None:
             raise Unprintable("no C compiler was found")
-        passes = [NativePass(one, self.columns, self.sizes) for one in program.passes]
-        shared = loaded_library(library(program.source, compiler))
+        width = width_for(self.sequences(program))
+        passes = [
+            NativeChain(one, self.columns, self.sizes, width)
+            if isinstance(one, ChainPass)
+            else NativePass(one, self.columns, self.sizes)
+            for one in program.passes
+        ]
+        shared = loaded_library(library(without_comments(narrowed(program.source, width)), compiler))
         return [(one, getattr(shared, one.one.function)) for one in passes]
 
-    def without_hidden(self, program: FusedProgram) -> dict[str, Any]:
+    def sequences(self, program: EMProgram) -> int:
+        """The largest number of sequences of a chain."""
+        plates = [one.item.axes[0].plate for one in program.passes if isinstance(one, ChainPass)]
+        return max((int(np.sum(self.columns[beginning(plate)])) for plate in plates), default=1)
+
+    def without_hidden(self, program: EMProgram) -> dict[str, Any]:
         """Statistics that no hidden variable has part in: the same in every iteration."""
         if not program.fixed:
             return {}
@@ -122,27 +137,32 @@ class NativeEM:
     def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
         """About common centres; else about the peak of each level; else about the mean of its rows."""
         try:
-            sums = one.run(function, values, one.pilot, False, self.threads)
+            sums = one.run(function, values, self.threads)
             return sums, one.statistics(sums)
         except Doubtful:
             self.apart += 1
         centres = one.peaks(values)
-        sums = one.run(function, values, centres, True, self.threads)
+        sums = one.run(function, values, self.threads, centres)
         try:
             return sums, one.statistics(sums)
         except Doubtful:
-            sums = one.run(function, values, one.means(sums, centres), True, self.threads)
+            sums = one.run(function, values, self.threads, one.means(sums, centres))
             return sums, one.statistics(sums)
 
     def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
         """The same by the emitted NumPy modules."""
-        everything = {**self.columns, **values}
-        expect = self.plan.expect
-        computed = finish(expect, loaded(expect), {}, everything, self.sizes)
-        names = [item.name for item in self.plan.hidden]
-        log_norm = sum(float(np.sum(computed[f"{name}.log_norm"])) for name in names)
-        steepest = max(float(np.max(computed[f"{name}.log_weight"], initial=-np.inf)) for name in names)
-        given = {**self.columns, **{item.probability: computed[item.probability] for item in self.plan.hidden}}
+        expect, everything = self.plan.expect, {**self.columns, **values}
+        computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
+        given, log_norm, steepest = dict(self.columns), 0.0, -np.inf
+        for item in self.plan.hidden:
+            if item.chain:
+                chain = smoothed(item, Environment(everything, self.sizes))
+                given |= {item.probability: chain.probability, item.pair: chain.pair}
+                log_norm, steepest = log_norm + chain.log_total, max(steepest, chain.steepest)
+                continue
+            given[item.probability] = computed[item.probability]
+            log_norm += float(np.sum(computed[f"{item.name}.log_norm"]))
+            steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
         found = self.module.statistics(*arguments(self.plan.maximise, self.module, given, self.sizes))
         return EMStep(found, log_norm + self.rest(values), steepest)
 
@@ -163,9 +183,9 @@ class NativeEM:
                 held = np.empty([self.sizes[axis.plate] for axis in (*item.axes, item.level)])
                 found[item.probability] = held
                 try:
-                    one.run(function, values, one.pilot, False, self.threads, held)
+                    one.run(function, values, self.threads, probability=held)
                 except Doubtful:
-                    one.run(function, values, one.peaks(values), True, self.threads, held)
+                    one.run(function, values, self.threads, one.peaks(values), held)
         except Doubtful:
             return self.numpy_probabilities(values)
         return found
@@ -173,5 +193,9 @@ class NativeEM:
     def numpy_probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """The same by the emitted NumPy module."""
         everything = {**self.columns, **values}
-        computed = finish(self.plan.expect, loaded(self.plan.expect), {}, everything, self.sizes)
-        return {item.probability: computed[item.probability] for item in self.plan.hidden}
+        expect, environment = self.plan.expect, Environment(everything, self.sizes)
+        computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
+        return {
+            item.probability: smoothed(item, environment).probability if item.chain else computed[item.probability]
+            for item in self.plan.hidden
+        }

@@ -9,6 +9,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from platewright.family import Array
 from platewright.run.native_em_layout import Doubles, Fused, Layout, fuse
 from platewright.run.native_em_sums import Contraction, Doubtful, PlacedPool, Sums
 
-ROWS_IN_RANGE = 16_384
+ROWS_IN_RANGE = 32_768
 DOUBT = 1e-9
 """How far rounding may move a log weight before each level is taken about its own centre."""
 
@@ -31,8 +32,9 @@ class NativePass:
         self.one = one
         self.sizes = sizes
         self.level = one.item.level
-        self.layout = Layout(one, columns, sizes)
-        self.contraction = Contraction(self.layout)
+        self.columns = columns
+        self.layout = self.new_layout()
+        self.contraction = self.new_contraction()
         self.weights = self.contraction.placed(one.weights, ())
         self.sums = [
             (s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a != self.level))) for s in one.sums
@@ -40,11 +42,24 @@ class NativePass:
         self.pools = [PlacedPool(self.contraction, pool) for pool in one.pools]
         self.layout.filled_up()
         self.fused: Fused = fuse(self.layout)
-        self.columns = columns
         self.pilot = self.layout.pilot()
-        self.largest = self.layout.largest(self.layout.centre_rows(self.pilot))
+        self.middle = self.layout.centre_rows(self.pilot)
+        self.largest = self.layout.largest(self.middle)
         self.pairs = np.array(self.layout.pairs, dtype=np.int32)
-        self.tiles = self.layout.tiles()
+        self.tiles = self.layout.tiles(self.middle[0, 1 : self.layout.singles])
+
+    @cached_property
+    def raw_tiles(self) -> Doubles:
+        """Tiles for a pass in which each level has its own centre; few data need one."""
+        return self.layout.tiles(np.zeros(self.layout.singles - 1))
+
+    def new_layout(self) -> Layout:
+        """Where functions and codes of the rows stand."""
+        return Layout(self.one, self.columns, self.sizes)
+
+    def new_contraction(self) -> Contraction:
+        """How statistics are made of sums."""
+        return Contraction(self.layout)
 
     # -- one pass ------------------------------------------------------------------------------------------------------
 
@@ -52,12 +67,16 @@ class NativePass:
         self,
         function: Any,
         values: Mapping[str, Array],
-        centres: Mapping[str, Doubles],
-        apart: bool,
         threads: int,
+        centres: Mapping[str, Doubles] | None = None,
         probability: Doubles | None = None,
     ) -> Sums:
-        """Coefficients, the rows, and the sums of all ranges merged in a fixed order."""
+        """Coefficients, the rows, and the sums of all ranges merged in a fixed order.
+
+        Without `centres` all levels share those of the columns; with them each level is taken apart, about its own.
+        """
+        apart = centres is not None
+        centres = self.pilot if centres is None else centres
         environment = Environment({**self.columns, **values, **centres}, self.sizes)
         layout = self.layout
         coefficient, table = self.coefficients(environment)
@@ -69,11 +88,9 @@ class NativePass:
         wide = np.zeros((self.fused.length, pitch))
         wide[:, : layout.levels] = self.fused.spread(table)
         given = np.ascontiguousarray(coefficient.T if apart else coefficient)
-        parts = self.ranges(function, layout.centre_rows(centres), given, wide, apart, threads, probability)
-        while len(parts) > 1:
-            pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
-            parts = [_merged(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        sums, counts, tally = parts[0]
+        found = self.ranges(function, layout.centre_rows(centres), given, wide, apart, threads, probability)
+        sums, counts, tally = merged(found[0]), merged(found[1]), found[2].max(axis=0)
+        tally[0] = merged(found[2])[0]
         if not np.isfinite(tally[0]):
             raise Doubtful(f"a log weight of {self.one.item.name} is not finite")
         if apart and np.finfo(float).eps * tally[2] > DOUBT:
@@ -104,15 +121,19 @@ class NativePass:
         apart: bool,
         threads: int,
         probability: Doubles | None,
-    ) -> list[tuple[Doubles, Doubles, Doubles]]:
-        """What each range of rows leaves; the cut depends on sizes only."""
+    ) -> tuple[Doubles, Doubles, Doubles]:
+        """What each range of rows leaves, range by range; the cut depends on sizes only."""
         layout = self.layout
         step = max(ROWS_IN_RANGE, 4 * table.size // 64 * 64)
         starts = list(range(0, layout.rows, step)) or [0]
-        results: list[Any] = [None] * len(starts)
+        sums = np.empty((len(starts), layout.levels, len(layout.pairs)))
+        counts = np.zeros((len(starts), *table.shape))
+        tally = np.empty((len(starts), 3))
+        places = [(array.ctypes.data, array.strides[0]) for array in (sums, counts, tally)]
         head = (layout.levels, len(layout.pairs), table.shape[1], self.fused.codes.shape[1], layout.singles - 1)
         size = (ctypes.c_int64 * len(head))(*head)
-        arrays = (self.tiles, self.fused.codes, size, self.pairs, centre, coefficient, table)
+        tiles = self.raw_tiles if apart else self.tiles
+        arrays = (tiles, self.fused.codes, size, self.pairs, centre, coefficient, table)
         given = [a if isinstance(a, ctypes.Array) else ctypes.c_void_p(a.ctypes.data) for a in arrays]
         kept = None if probability is None else ctypes.c_void_p(probability.ctypes.data)
         waiting, lock, failed = iter(range(len(starts))), threading.Lock(), list[int]()
@@ -123,12 +144,9 @@ class NativePass:
                     k = next(waiting, None)
                 if k is None or failed:
                     return
-                sums, counts = np.empty((layout.levels, len(layout.pairs))), np.zeros(table.shape)
-                tally = np.empty(3)
                 bounds = (int(apart), starts[k], min(starts[k] + step, layout.rows))
-                out = [ctypes.c_void_p(a.ctypes.data) for a in (sums, counts, tally)]
+                out = [ctypes.c_void_p(first + k * stride) for first, stride in places]
                 code = function(*given, *map(ctypes.c_int64, bounds), *out, kept)
-                results[k] = (sums, counts, tally)
                 if code:
                     failed.append(code)
 
@@ -140,7 +158,7 @@ class NativePass:
             thread.join()
         if failed:
             raise MemoryError("no memory for the working space of a pass")
-        return results
+        return sums, counts, tally
 
     # -- statistics ----------------------------------------------------------------------------------------------------
 
@@ -194,6 +212,9 @@ class NativePass:
         return [start + k for start, width in ranges for k in range(width)]
 
 
-def _merged(left: tuple[Doubles, ...], right: tuple[Doubles, ...]) -> tuple[Doubles, Doubles, Doubles]:
-    tally = np.array([left[2][0] + right[2][0], *np.maximum(left[2][1:], right[2][1:])])
-    return left[0] + right[0], left[1] + right[1], tally
+def merged(parts: Doubles) -> Doubles:
+    """The sum of all ranges, pairwise in a fixed tree: ((r0 r1) (r2 r3)) r4."""
+    while len(parts) > 1:
+        pairs = parts[0:-1:2] + parts[1::2]
+        parts = np.concatenate([pairs, parts[-1:]]) if len(parts) % 2 else pairs
+    return parts[0]

@@ -1,13 +1,14 @@
 """Posterior predictive: what new rows will look like, given what was learned.
 
 Closed form where the predicted mean is linear in the unknowns (Student t for regression, exact probabilities for
-tables); otherwise exact independent draws. Densities of given values come from ratios of evidence.
+tables); otherwise exact independent draws. Densities of given values are exact: by eliminating one more copy of the
+parameter where that has a form, else from ratios of evidence.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,7 +31,8 @@ from platewright.run.forward import DRAW, draw_node
 from platewright.run.linear_forms import form_mean, form_variance, form_weights
 from platewright.run.marginal import Marginal
 from platewright.run.posterior import Posterior, lift
-from platewright.run.sampled import Sampled
+from platewright.run.predictive_density import Density, row_density
+from platewright.run.sampled import Predicted, Sampled
 
 MOST_ELEMENTS = 500_000_000
 """The most numbers that a prediction draws."""
@@ -47,6 +49,8 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
     labels: Mapping[str, tuple[object, ...]]
     count: int = 4000
     seed: int = 0
+    scored: Callable[[Mapping[str, object]], Array] | None = None
+    """The log density of complete new rows, by ratios of evidence."""
 
     def __post_init__(self) -> None:
         self._check_inputs()
@@ -93,7 +97,29 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         closed = self._closed(name)
         if closed is not None:
             return closed
-        return Sampled(name, self.draws[name], self.labels)
+        return Predicted(name, self.draws[name], self.labels, density=self._density(name))
+
+    def _density(self, name: str) -> Density | None:
+        """The exact log density of one predicted variable, row by row."""
+        node = self._nodes[name]
+        if not mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
+            found = row_density(node, self.posterior, self._environment)
+            if found is not None:
+                return found
+        if len(self.targets) > 1 or self.scored is None:
+            return None  # the others would have to be integrated over
+        return lambda value: self.log_density({name: value})
+
+    def log_density(self, values: Mapping[str, object]) -> Array:
+        """For each new row the joint log predictive density of given values of all predicted variables, exact."""
+        if self.scored is None:
+            raise PlatewrightError("this prediction does not know its fit", hint="use fit.predict(...)")
+        for name in values:
+            if name not in self.targets:
+                raise UnknownName(name, self.targets, where="log_density(...)")
+        if lacking := [name for name in self.targets if name not in values]:
+            raise MissingColumn(f"no value of `{lacking[0]}`", expected="a value of each predicted variable")
+        return self.scored(values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.targets)

@@ -34,9 +34,9 @@ class Runner:
         Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
         """
         given = arguments(self.program, self.module, columns, sizes)
+        run = self.compiled if self.compiled is not None else self.module.statistics
         if exact:
             return self.module.statistics(*given, exact)
-        run = self.compiled if self.compiled is not None else self.module.statistics
         found = run(*given)
         again = self.ill_conditioned(found) if exact is None else []
         return self.module.statistics(*given, again) if again else found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from platewright.errors import PlatewrightError
 from platewright.family import Array
 
 
@@ -59,3 +60,19 @@ class Sampled:
 
     def __repr__(self) -> str:
         return f"<posterior of {self.name}: {len(self.values)} draws>"
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted(Sampled):
+    """Draws of a predicted variable whose density is known exactly."""
+
+    density: Callable[[object], Array] | None = None
+
+    def log_density(self, value: object) -> Array:
+        """The exact log predictive density of a value in each row."""
+        if self.density is None:
+            raise PlatewrightError(
+                f"the density of `{self.name}` alone has no closed form",
+                hint="fit.predict(...).log_density({...}) gives that of all predicted variables together",
+            )
+        return self.density(value)

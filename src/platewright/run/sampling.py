@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from platewright.errors import PlatewrightError, UnknownName
+from platewright.algebra.evaluate import Environment
+from platewright.backends.c_expression import Unprintable
+from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.averaging import expected_value
 from platewright.run.diagnosing import array_stats
-from platewright.run.gibbs import Sampler, run_chain
+from platewright.run.gibbs import Sampler, check_state, run_chain
 from platewright.run.labels import Matching, match
+from platewright.run.monitoring import Drawn
+from platewright.run.native import thread_count
+from platewright.run.native_gibbs import NativeGibbs, compiled_gibbs
+from platewright.run.native_gibbs_chains import Counts, run_chains
 from platewright.run.predicting import RowPrediction, predict_rows
 from platewright.run.sampled import Sampled
 from platewright.run.sanity import check_counts
@@ -23,6 +30,9 @@ from platewright.run.shown import Shown
 from platewright.run.starting import starting_values
 from platewright.run.ticking import progress
 from platewright.schemas.gibbs import GibbsPlan
+
+SECONDS_TO_COMPILE = 1.5
+"""Sampling that NumPy would take less time for is not compiled."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,18 +47,34 @@ class SampledFit(Shown):
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     seed: int = 0
     backend: str = "numpy"
+    why: str = ""
+    """Why the backend that was asked for did not run."""
     seconds: Mapping[str, float] | None = None
 
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
-        return f"gibbs: {self.plan.summary} ({self.backend})"
+        why = f": {self.why}" if self.why else ""
+        return f"gibbs: {self.plan.summary} ({self.backend}{why})"
 
     def __getitem__(self, name: str) -> Sampled:
-        """The posterior of one unknown, as draws of all chains."""
-        if name not in self.flat:
-            raise UnknownName(name, self.flat, where="fit[...]")
-        return Sampled(name, self.flat[name], self.labels, self.matched[name])
+        """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
+        found = self.matched.get(name)
+        if found is None:
+            found = self._followed(name)
+        return Sampled(name, found.reshape(-1, *found.shape[2:]), self.labels, found)
+
+    def _followed(self, name: str) -> Array:
+        """The draws of a node that follows from the unknowns."""
+        graph = self.plan.graph
+        follow = [
+            node
+            for node, variable in graph.nodes.items()
+            if node in self.plan.barren or (variable.definition is not None and not graph.is_known(node))
+        ]
+        if name not in follow:
+            raise UnknownName(name, [*self.flat, *follow], where="fit[...]")
+        return Drawn(graph, self.matched, self.columns, self.sizes).node(name, self.seed)
 
     @cached_property
     def matching(self) -> Matching:
@@ -121,6 +147,39 @@ class SampledFit(Shown):
         return to_arviz(self, count, seed)
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """How a plan is run: by which backend, with the compiled plan where it is C, and why not the one asked for."""
+
+    backend: str
+    native: NativeGibbs | None = None
+    why: str = ""
+
+
+def choose_gibbs_backend(
+    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], backend: str, sweeps: int
+) -> Choice:
+    """C where it was asked for, or where so many sweeps pay for its compilation; NumPy where a part has no C."""
+    if backend not in ("auto", "numpy", "c"):
+        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
+    if backend == "numpy" or (backend == "auto" and sweeps * seconds_by_numpy(plan, sizes) < SECONDS_TO_COMPILE):
+        return Choice("numpy")
+    try:
+        return Choice("c", compiled_gibbs(plan, columns, sizes))
+    except Unprintable as refusal:
+        return Choice("numpy", why=str(refusal))
+    except BackendError as error:
+        return Choice("numpy", why=error.found)
+
+
+def seconds_by_numpy(plan: GibbsPlan, sizes: Mapping[str, int]) -> float:
+    """About how long a sweep of NumPy takes: so much a statement, and so much a row."""
+    statements = sum(2 + len(program.passes) + len(program.body) for program in plan.programs)
+    statements += 20 * (len(plan.blocks) - len(plan.programs))
+    rows = sum(math.prod(sizes.get(axis.plate, 1) for axis in factor.axes) for factor in plan.factors)
+    return 1e-4 * statements + 5e-8 * rows
+
+
 def run_gibbs(
     plan: GibbsPlan,
     columns: Mapping[str, Array],
@@ -131,16 +190,27 @@ def run_gibbs(
     warm_up: int = 500,
     thin: int = 1,
     seed: int = 0,
-) -> dict[str, Array]:
-    """Independent chains from jittered starts; the first axis of each result numbers them."""
+    backend: str = "numpy",
+    initial: Mapping[str, object] | None = None,
+) -> tuple[dict[str, Array], Choice]:
+    """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them."""
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
-    wanted = [name for block in plan.blocks for name in block.variables]
-    found: list[dict[str, Array]] = []
+    chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
+    if chosen.native is not None:
+        counts = Counts(int(chains), int(draws), int(warm_up), int(thin), initial)
+
+        def check(values: Mapping[str, Array]) -> None:
+            check_state(plan, Environment({**columns, **values}, sizes))
+
+        native = run_chains(chosen.native, counts, seed, thread_count(), check, lambda: next(ticks, None))
+        return native, chosen
+    wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
+    found: list[dict[str, Array]] = []
     for generator in np.random.default_rng(seed).spawn(chains):
-        start = starting_values(plan.graph, wanted, sizes, generator)
+        start = starting_values(plan.graph, wanted, sizes, generator, initial)
         sampler = Sampler(plan, columns, sizes, generator, start)
         found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
     order = [name for name in plan.graph.nodes if name in found[0]]
-    return {name: np.stack([chain[name] for chain in found]) for name in order}
+    return {name: np.stack([chain[name] for chain in found]) for name in order}, chosen

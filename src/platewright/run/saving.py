@@ -27,6 +27,7 @@ from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json, graph_json
 from platewright.language.serial import label_from_json, label_json, table_from_json
+from platewright.run.allocation import that_fits
 from platewright.run.array_file import read_array, write_array
 from platewright.run.em import EstimatedFit
 from platewright.run.fit import Fit
@@ -110,8 +111,8 @@ def load(path: str | Path) -> Fit | IteratedFit:
 def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
     written = table_from_json(data, *_KEYS)
     graph = graph_from_json(written["graph"])
-    plan = _same_plan(graph, written, where)
     sizes = {text_from_json(name): size_from_json(size) for name, size in _table(written["sizes"]).items()}
+    plan = _same_plan(graph, sizes, written, where)
     labels = {
         text_from_json(name): tuple(label_from_json(label) for label in list_from_json(found))
         for name, found in _table(written["labels"]).items()
@@ -156,7 +157,7 @@ def _text(archive: zipfile.ZipFile, where: str) -> dict[str, Any]:
     return data
 
 
-def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> Plan:
+def _same_plan(graph: Graph, sizes: Mapping[str, int], written: Mapping[str, Any], where: str) -> Plan:
     """The plan derived anew; its program must be the one that computed the saved numbers."""
     goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
     if goal not in ("posterior", "map", "evidence"):
@@ -166,8 +167,8 @@ def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> Plan:
             plan = choose_plan(graph, goal, by)  # type: ignore[arg-type]
         except PlatewrightError:
             continue
-        if isinstance(plan, Plan) and str(plan.program) == written["program"]:
-            return plan
+        if isinstance(plan, Plan) and str((fits := that_fits(plan, sizes)).program) == written["program"]:
+            return fits
     raise FormatError(
         "the program that this version derives from the saved model is not the one that was saved",
         where=where,

@@ -40,7 +40,7 @@ FORMAT = "platewright iterated fit"
 VERSION = 1
 _KEYS = (
     *("format", "version", "graph", "split", "goal", "schema", "programs", "sizes", "labels", "backend", "seed"),
-    *("seconds", "converged", "declined", "arrays"),
+    *("seconds", "converged", "declined", "why", "arrays"),
 )
 IteratedFit = EstimatedFit | MeanFieldFit | SampledFit
 
@@ -62,6 +62,7 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
         "seed": int(fit.seed),
         "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
         "converged": bool(kept is None or kept.converged),
+        "why": str(getattr(fit, "why", "")),
         "declined": [[refusal.operation, refusal.reason] for refusal in fit.plan.declined],
         "arrays": {group: list(arrays) for group, arrays in _groups(fit).items()},
     }
@@ -80,7 +81,7 @@ def program_texts(plan: AnyPlan) -> list[str]:
             blocks = [f"{type(block).__name__} {', '.join(block.variables)}" for block in plan.blocks]
             return [*blocks, *(str(program) for program in plan.programs)]
         case EMPlan() | MeanFieldPlan():
-            return [str(plan.expect), str(plan.maximise)]
+            return [str(program) for program in (plan.expect, *plan.latent.programs)]
     raise FormatError(f"a fit by {plan.schema} is not saved")
 
 
@@ -134,7 +135,8 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
     converged = written["converged"] is True
     match plan:
         case GibbsPlan():
-            return SampledFit(plan, arrays.get("chains", {}), *rest)
+            *known, backend, seconds = rest
+            return SampledFit(plan, arrays.get("chains", {}), *known, backend, text_from_json(written["why"]), seconds)
         case EMPlan():
             found = Estimate(arrays["values"], arrays["expectations"], _track(arrays), converged)
             return EstimatedFit(plan, found, *rest)

@@ -38,8 +38,8 @@ def prequential(fit: Fit) -> Array:
         raise ImproperPosterior("an improper prior gives the first row no score", hint="give proper priors")
     count = fit.sizes[row]
     scores = np.empty(count)
+    check_no_table(program, row, fit.plan.graph)
     before = 0.0 if _all_on(fit, row) else _evidence(fit, np.arange(0))
-    check_no_table(program, row)
     if looks_back(program) or needs_rows(program):
         prefixes = [_evidence(fit, np.arange(number + 1)) for number in progress(range(count), "prequential")]
         return np.diff([before, *prefixes])
@@ -65,7 +65,10 @@ def _all_on(fit: Fit, row: str) -> bool:
 def _kept_rows(fit: Fit) -> str:
     """The plate of the rows, which must be in memory."""
     if not fit.columns:
-        raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to score rows")
+        raise DataError(
+            "the rows were not kept: they were read from a file, or the fit was",
+            hint="learn from data in memory to score rows",
+        )
     return row_plate(fit.plan.program, fit.columns)
 
 

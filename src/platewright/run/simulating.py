@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Lag, Reference, walk
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning, membership
@@ -79,28 +78,4 @@ def _value(
         return generator.uniform(0.5, 2.0, shape)  # positive, so that it can be a scale or an exposure
     if node.family is not None and not node.family.proper:
         return generator.uniform(0.5, 2.0, shape)
-    if _refers_to_its_past(node):
-        return _sequence(node, values, sizes, generator)
     return draw_node(node, Environment(values, sizes), frozenset(), generator)
-
-
-def _refers_to_its_past(node: Variable) -> bool:
-    return any(
-        isinstance(part, Reference)
-        and part.name == node.name
-        and part.indices != node.axes
-        and any(isinstance(index, Lag) for index in part.indices)
-        for part in walk(node.log_density)
-    )
-
-
-def _sequence(
-    node: Variable, values: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
-) -> Array:
-    """A node that depends on its own past: any values of the right kind will do for a check."""
-    shape = tuple(sizes[axis.plate] for axis in node.axes)
-    if node.domain.kind == "levels":
-        return generator.integers(0, sizes[str(node.domain.levels)], shape)
-    if node.domain.is_discrete:
-        return generator.integers(0, 2, shape)
-    return generator.uniform(0.5, 1.5, shape)

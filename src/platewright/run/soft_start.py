@@ -8,7 +8,10 @@ import numpy as np
 
 from platewright.family import Array
 from platewright.language.plate import beginning
+from platewright.operations.split_partly_known import observed_name
+from platewright.run.gaussian_hidden import start_points
 from platewright.schemas.em import EMPlan
+from platewright.schemas.gaussian_hidden import GaussianGroup, GaussianMember
 from platewright.schemas.hidden import Hidden, hidden_named, joint_name
 
 
@@ -30,7 +33,33 @@ def start_expectations(
             pair = np.concatenate([flat[:1], flat[:-1]])[:, :, None] * flat[:, None, :]
             first = np.asarray(columns[beginning(item.axes[0].plate)]) != 0
             found[item.pair] = np.where(first[:, None, None], 0.0, pair)
-    return found | {joint_name(names): _independent(names, plan, found) for names in plan.joint}
+    found |= {joint_name(names): _independent(names, plan, found) for names in plan.latent.joint}
+    for cloud in plan.latent.gaussian:
+        means = {member.name: _guess(member, cloud, columns, sizes, generator) for member in cloud.members}
+        found |= start_points(cloud, means, sizes)
+    return found
+
+
+def _guess(
+    member: GaussianMember,
+    cloud: GaussianGroup,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    generator: np.random.Generator,
+) -> Array:
+    """Random values; about the mean of the cells that were seen, where some were."""
+    shape = tuple(sizes[axis.plate] for axis in (*cloud.axes, *member.inner))
+    noise = generator.normal(size=shape)
+    name = member.name.removesuffix(".missing")
+    if name == member.name or name not in columns:
+        return noise
+    rows = tuple(number for number, axis in enumerate(member.axes) if axis in cloud.batch)
+    seen = np.asarray(columns[observed_name(name)], dtype=float)
+    count = np.maximum(seen.sum(axis=rows), 1.0)
+    values = np.asarray(columns[name], dtype=float)
+    mean = (seen * values).sum(axis=rows) / count
+    spread = np.sqrt((seen * (values - np.expand_dims(mean, rows)) ** 2).sum(axis=rows) / count)
+    return mean + spread * noise
 
 
 def _independent(names: tuple[str, ...], plan: EMPlan, found: Mapping[str, Array]) -> Array:

@@ -1,6 +1,7 @@
 """Laws of iterative plans on small simulated data.
 
 Gibbs   log p(a, rest) - log p(b, rest) = log p(a | rest) - log p(b | rest)       for any two values of a block
+Collapsed Gibbs   log weight(a) - log weight(b) = log evidence(a) - log evidence(b)       for levels of an element
 EM      objective = log sum over hidden values of p(data, hidden, parameters); it never falls
 """
 
@@ -14,12 +15,18 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.family import Array
 from platewright.graph.graph import Factor
+from platewright.program.program import EVIDENCE
+from platewright.run.collapsed import CollapsedSampler
+from platewright.run.collapsed_data import CollapsedData
 from platewright.run.em import Runner, start_expectations
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.mean_field import Runner as MeanFieldRunner
 from platewright.run.posterior import Posterior
 from platewright.run.simulating import small_data
 from platewright.run.verifying import TOLERANCE, Law, Verification
+from platewright.run.xoshiro import Xoshiro
+from platewright.schemas.collapsed import CollapsedPlan
+from platewright.schemas.collapsed_move import Move
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -27,13 +34,15 @@ from platewright.schemas.mean_field import MeanFieldPlan
 MOST_ASSIGNMENTS = 5000
 
 
-def verify_iterations(plan: EMPlan | GibbsPlan | MeanFieldPlan, seed: int = 0) -> Verification:
+def verify_iterations(plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan, seed: int = 0) -> Verification:
     """The laws that apply to an iterative plan."""
     values, sizes = small_data(plan.graph, seed)
     match plan:
         case GibbsPlan():
             blocks = [block for block in plan.blocks if isinstance(block, ExactBlock)]
             return Verification(tuple(_ratio(block, plan.factors, values, sizes, seed) for block in blocks))
+        case CollapsedPlan():
+            return Verification(tuple(_collapsed(plan, move, values, sizes) for move in plan.moves))
         case EMPlan():
             return Verification(tuple(_em(plan, values, sizes, seed)))
     return Verification((_bound(plan, values, sizes, seed),))
@@ -60,6 +69,26 @@ def _ratio(
         conditionals.append(posterior.log_density(point))
     error = abs((joints[0] - joints[1]) - (conditionals[0] - conditionals[1])) / (1 + abs(joints[0]))
     return Law(f"conditional ratio of {', '.join(block.variables)}", error, error < TOLERANCE)
+
+
+def _collapsed(plan: CollapsedPlan, move: Move, values: Mapping[str, Array], sizes: Mapping[str, int]) -> Law:
+    """Weights of an element's levels are ratios of evidences; the last element stands for all."""
+    columns = {name: value for name, value in values.items() if name not in plan.graph.unknown}
+    hidden = {name: np.array(values[name], dtype=np.int64) for name in plan.hidden}
+    sampler = CollapsedSampler(CollapsedData(plan, columns, sizes), hidden, Xoshiro.seeded(np.random.SeedSequence(0)))
+    element = tuple(sizes[axis.plate] - 1 for axis in move.axes)
+    at = {axis.name: position for axis, position in zip(move.axes, element, strict=True)}
+    sampler.enter(move.entries, {**at, move.level.name: int(hidden[move.hidden][element])}, -1.0)
+    weights = sampler.log_weights(move, at)
+    program, evidences = plan.complete.program, []
+    module = loaded(program)
+    for level in range(len(weights)):
+        hidden[move.hidden][element] = level
+        everything = {**columns, **hidden}
+        found = module.statistics(*arguments(program, module, everything, sizes))
+        evidences.append(float(finish(program, module, found, everything, sizes)[EVIDENCE]))
+    error = np.ptp(weights - np.array(evidences)) / (1 + abs(evidences[0]))
+    return Law(f"ratio of evidences of {move.hidden}", float(error), bool(error < TOLERANCE))
 
 
 def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], seed: int) -> list[Law]:

@@ -18,10 +18,9 @@ from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
-from platewright.schemas.exact import plan_exact, prepare
-from platewright.schemas.expectations import expectations
-from platewright.schemas.hidden import NAME, Group, Hidden, find_groups, find_hidden
-from platewright.schemas.soft import softened
+from platewright.schemas.exact import Prepared, plan_exact, prepare
+from platewright.schemas.hidden import NAME, Hidden
+from platewright.schemas.latent import Latent, find_latent, hidden_classes, hidden_gaussians
 
 
 @dataclass(frozen=True)
@@ -30,29 +29,45 @@ class EMPlan:
 
     graph: Graph
     goal: Goal
-    hidden: tuple[Hidden, ...]
-    groups: tuple[Group, ...]
-    """Those that are not chains, by the factors in which they meet."""
-    complete: Plan
-    maximise: Program
-    expect: Program
-    """Computes the log weights and probabilities of hidden variables that are not chains."""
+    latent: Latent
+    blocks: tuple[Plan, ...]
+    """Exact modes given hidden variables: one of all parameters, else of several blocks, each given the others."""
     rest: tuple[Factor, ...]
     """Log factors without hidden variables: part of the objective."""
     steps: tuple[Step, ...] = ()
     barren: tuple[str, ...] = ()
-    joint: tuple[tuple[str, ...], ...] = ()
-    """Sets of hidden variables whose joint probabilities the statistics need."""
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
     proper: bool = True
 
     @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """Hidden classes."""
+        return self.latent.hidden
+
+    @property
+    def complete(self) -> Plan:
+        """The exact mode of the (first) block of parameters."""
+        return self.blocks[0]
+
+    @property
+    def maximise(self) -> Program:
+        """The exact mode of the (first) block, from soft statistics."""
+        return self.latent.programs[0]
+
+    @property
+    def expect(self) -> Program:
+        """Log weights and probabilities of hidden classes that are not chains."""
+        return self.latent.expect
+
+    @property
     def summary(self) -> str:
         """One line about the two steps."""
-        hidden = ", ".join(h.name + (" by forward-backward" if h.chain else "") for h in self.hidden)
-        found = ", ".join(name for c in self.complete.conditionals for name in c.variables)
-        return f"expected statistics of {hidden}, then the exact mode of {found}"
+        found = [", ".join(name for c in block.conditionals for name in c.variables) for block in self.blocks]
+        modes = f"the exact mode of {', then of '.join(found)}"
+        return (
+            f"expected statistics of {self.latent.summary}, then {modes}" if self.latent.names else f"{modes}, in turn"
+        )
 
     @property
     def factors(self) -> tuple[Factor, ...]:
@@ -61,38 +76,75 @@ class EMPlan:
 
 
 def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
-    """EM when the unknowns are parameters and hidden discrete variables, and the former have a closed-form mode."""
+    """EM when the unknowns are parameters and hidden variables, and the former have a closed-form mode."""
     prepared = prepare(graph)
     now = prepared.graph
-    names_hidden = [n for n in now.unknown if now.nodes[n].domain.is_finite and now.nodes[n].axes]
-    if not names_hidden:
-        return Declined(NAME, "no discrete variable on a plate is unknown")
-    complete = plan_exact(replace(now, known=now.known | set(names_hidden)), "map", with_evidence=False)
-    if isinstance(complete, Declined):
-        return Declined(NAME, f"with {', '.join(names_hidden)} known: {complete.reason}")
-    hidden = []
-    for name in names_hidden:
-        found = find_hidden(now, name)
-        if isinstance(found, Declined):
+    classes, gaussians = hidden_classes(now), hidden_gaussians(now)
+    holes = [name for name in gaussians if name.endswith(".missing")]
+    reason = ""
+    # Whatever comes anew with every row is integrated out, unless all of it has a mode of closed form.
+    for hidden, several in ((holes, False), (gaussians, True), (holes, True)):
+        if not classes and not hidden and not several:
+            continue
+        found = _planned(graph, prepared, classes, hidden, goal, several)
+        if not isinstance(found, Declined):
             return found
-        hidden.append(found)
-    groups = find_groups(now, hidden)
-    if isinstance(groups, Declined):
-        return groups
-    soft = softened(complete.program, hidden, groups)
-    if isinstance(soft, Declined):
-        return soft
-    rest = tuple(factor for factor in now.factors if not mentions(factor.expression, set(names_hidden)))
-    return EMPlan(
-        graph=graph,
-        goal=goal,
-        hidden=tuple(hidden),
-        groups=groups,
-        complete=complete,
-        maximise=soft.program,
-        expect=expectations(now, groups, soft.joint),
-        rest=rest,
-        steps=prepared.steps,
-        barren=prepared.barren,
-        joint=soft.joint,
+        reason = found.reason
+    return Declined(NAME, reason)
+
+
+def _planned(
+    graph: Graph, prepared: Prepared, classes: list[str], gaussians: list[str], goal: Goal, several: bool
+) -> EMPlan | Declined:
+    """EM with a given choice of hidden variables; `several` blocks of parameters may take turns."""
+    now = prepared.graph
+    wanted = {*classes, *gaussians}
+    blocks = _mode_blocks(replace(now, known=now.known | wanted), several)
+    if isinstance(blocks, Declined):
+        given = f"with {', '.join([*classes, *gaussians])} known: " if wanted else ""
+        return Declined(NAME, given + blocks.reason)
+    if not wanted and len(blocks) == 1:
+        return Declined(NAME, "no discrete or Gaussian variable on a plate of rows is unknown")
+    latent = find_latent(now, classes, gaussians, [block.program for block in blocks], lambda factor: factor)
+    if isinstance(latent, Declined):
+        return latent
+    rest = tuple(factor for factor in now.factors if not mentions(factor.expression, wanted))
+    return EMPlan(graph, goal, latent, blocks, rest, prepared.steps, prepared.barren)
+
+
+def _mode_blocks(graph: Graph, several: bool) -> tuple[Plan, ...] | Declined:
+    """All parameters at once where their mode has a closed form, else Gaussian ones together and others one by one.
+
+    Each block given the others: a step to its mode cannot lower the objective, so EM goes on rising.
+    """
+    whole = plan_exact(graph, "map", with_evidence=False)
+    if not isinstance(whole, Declined):
+        return (whole,)
+    if not several:
+        return whole
+    gaussian = [name for name in graph.unknown if graph.nodes[name].domain.is_unbounded]
+    together = _given_the_rest(graph, gaussian) if gaussian else whole
+    waiting = list(graph.unknown)
+    blocks = []
+    if not isinstance(together, Declined):
+        blocks.append(together)
+        waiting = [name for name in waiting if name not in gaussian]
+    for name in waiting:
+        found = _given_the_rest(graph, [name])
+        if isinstance(found, Declined):
+            return Declined(NAME, f"{whole.reason}; and {name} alone, given the rest: {found.reason}")
+        blocks.append(found)
+    return tuple(blocks)
+
+
+def _given_the_rest(graph: Graph, block: list[str]) -> Plan | Declined:
+    """The mode of some parameters, the others known."""
+    found = plan_exact(
+        replace(graph, known=graph.known | (set(graph.unknown) - set(block))), "map", with_evidence=False
     )
+    if isinstance(found, Declined):
+        return found
+    solved = {name for conditional in found.conditionals for name in conditional.variables}
+    if not set(block) <= solved:
+        return Declined(NAME, f"{', '.join(sorted(set(block) - solved))} has nothing below it")
+    return found

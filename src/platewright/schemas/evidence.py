@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply
 from platewright.algebra.domain import UNIT
-from platewright.algebra.expression import Lag, Reference, walk
+from platewright.algebra.expression import Reference
 from platewright.elimination.state import State
 from platewright.elimination.tables import table_move
 from platewright.graph.graph import Factor, Graph
@@ -25,7 +25,7 @@ from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import seen_name
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import plan_exact, prepare
-from platewright.schemas.gibbs import ChainBlock, GibbsPlan, SliceBlock, plan_gibbs
+from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
 
 POWER = "power@likelihood"
 """The known number between 0 and 1 that every likelihood factor of a tempered graph is multiplied with."""
@@ -96,10 +96,10 @@ def plan_chib(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     gibbs = plan_gibbs(graph, "posterior")
     if isinstance(gibbs, Declined):
         return Declined(name, gibbs.reason)
-    if sliced := [block for block in gibbs.blocks if isinstance(block, SliceBlock)]:
-        return Declined(
-            name, f"`{sliced[0].variables[0]}` is drawn by a slice sampler, whose density is not normalised"
-        )
+    exact = normalised(gibbs)
+    if isinstance(exact, Declined):
+        return Declined(name, exact.reason)
+    gibbs = exact
     shown = "; ".join("{" + ", ".join(block.variables) + "}" for block in gibbs.blocks)
     return EvidencePlan(
         graph,
@@ -119,6 +119,19 @@ def plan_chib(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     )
 
 
+def normalised(plan: GibbsPlan) -> GibbsPlan | Declined:
+    """The blocks whose conditional densities are known with their normalisers, when these cover every unknown.
+
+    Moves of several blocks together are there for speed, and may be left out.
+    """
+    exact = tuple(block for block in plan.blocks if isinstance(block, ExactBlock | ChainBlock))
+    covered = {name for block in exact for name in block.variables}
+    for block in plan.blocks:
+        if left := [name for name in block.variables if name not in covered]:
+            return Declined("chib", f"`{left[0]}` is not drawn from a conditional whose density is normalised")
+    return replace(plan, blocks=exact)
+
+
 def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     """Annealed importance sampling from the prior to the posterior (Neal 2001)."""
     name = "annealed"
@@ -131,12 +144,6 @@ def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     gibbs = plan_gibbs(tempered(now), "posterior")
     if isinstance(gibbs, Declined):
         return Declined(name, gibbs.reason)
-    for block in gibbs.blocks:
-        if isinstance(block, ChainBlock):
-            continue
-        for variable in block.variables:
-            if _looks_back(now.nodes[variable]):
-                return Declined(name, f"`{variable}` depends on its own past, and is not drawn from its prior yet")
     return EvidencePlan(
         graph,
         goal,
@@ -233,13 +240,6 @@ def _no_prior_draws(graph: Graph) -> str:
         if node.family is None or node.family.draw is None or not node.family.proper:
             return f"`{name}` has no proper prior to start from"
     return ""
-
-
-def _looks_back(node: Variable) -> bool:
-    return any(
-        isinstance(part, Reference) and part.name == node.name and any(isinstance(at, Lag) for at in part.indices)
-        for part in walk(node.log_density)
-    )
 
 
 def _other_goal(name: str) -> Declined:

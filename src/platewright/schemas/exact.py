@@ -6,11 +6,12 @@ One pass over the data; nothing to iterate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from platewright.algebra.build import add
 from platewright.algebra.expression import ZERO, Expression, Reference, names
+from platewright.algebra.zero_times_log import zero_wins
 from platewright.elimination.search import Search
 from platewright.elimination.state import FamilyConditional, GaussianConditional, State
 from platewright.graph.components import chain_components
@@ -174,7 +175,10 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
                 case _:
                     body.append(statement)
     body += _evidence(evidence, hoister)
-    every = (*hoister.statistics.values(), *passes)
+    is_open = _may_be_zero(graph)
+    body = [replace(s, expression=zero_wins(s.expression, is_open)) if isinstance(s, Assign) else s for s in body]
+    sums = [replace(s, summand=zero_wins(s.summand, is_open)) for s in hoister.statistics.values()]
+    every = (*sums, *passes)
     used = _references(every, body)
     columns = {name: graph.nodes[name].axes for name in graph.nodes if name in data and name in used}
     codes = {
@@ -182,6 +186,12 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     }
     labels = {name: plate.labels for name, plate in graph.plates.items() if plate.labels is not None}
     return Program(graph.title, columns, every, tuple(body), _results(body), codes, fixed_sizes(graph), labels)
+
+
+def _may_be_zero(graph: Graph) -> Callable[[Reference], bool]:
+    """Which references are to data that may be exactly zero, such as exposures."""
+    facts = graph.facts
+    return lambda part: part.name in graph.nodes and graph.is_known(part.name) and not facts.is_positive(part)
 
 
 def fixed_sizes(graph: Graph) -> dict[str, int]:

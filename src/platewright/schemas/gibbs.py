@@ -2,7 +2,7 @@
 
 A block's conditional is itself an exact plan in which the other unknowns count as known, so whatever elimination can
 solve is drawn as one block: all parameters given the hidden classes, all Gaussian weights given their scale. What no
-family matches is drawn by a slice sampler.
+family matches is moved along its gradient where it is coupled, and by a slice sampler where it stands alone.
 """
 
 from __future__ import annotations
@@ -10,42 +10,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from platewright.algebra.expression import Lag, Reference, walk
+from platewright.algebra.expression import Lag, Reference, names, walk
+from platewright.graph.components import chain_components, component_parents
 from platewright.graph.graph import Factor, Graph
+from platewright.graph.normaliser import log_normaliser
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
+from platewright.schemas.blocks import (
+    WAYS,
+    Block,
+    ChainBlock,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    SiteBlock,
+    SliceBlock,
+)
 from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.rough import rough_blocks, touching
 
 NAME = "gibbs"
-
-
-@dataclass(frozen=True)
-class ExactBlock:
-    """Unknowns drawn together from a closed-form conditional."""
-
-    variables: tuple[str, ...]
-    plan: Plan
-
-
-@dataclass(frozen=True)
-class SliceBlock:
-    """One unknown, drawn by a slice sampler along each of its elements."""
-
-    variables: tuple[str, ...]
-    factors: tuple[Factor, ...]
-    why: str
-
-
-@dataclass(frozen=True)
-class ChainBlock:
-    """A hidden chain along an ordered plate, drawn as a whole: filter forwards, sample backwards."""
-
-    variables: tuple[str, ...]
-    factors: tuple[Factor, ...]
-
-
-Block = ExactBlock | SliceBlock | ChainBlock
+__all__ = [
+    "Block",
+    "ChainBlock",
+    "CoordinateBlock",
+    "ExactBlock",
+    "GibbsPlan",
+    "HamiltonianBlock",
+    "SiteBlock",
+    "SliceBlock",
+    "hidden_block",
+    "plan_gibbs",
+]
 
 
 @dataclass(frozen=True)
@@ -65,10 +62,7 @@ class GibbsPlan:
     @property
     def summary(self) -> str:
         """One line about the blocks."""
-        shown = []
-        for block in self.blocks:
-            way = {"ExactBlock": "exact", "SliceBlock": "slice", "ChainBlock": "forward-backward"}[type(block).__name__]
-            shown.append(f"{{{', '.join(block.variables)}}} {way}")
+        shown = [f"{{{', '.join(block.variables)}}} {WAYS[type(block)]}" for block in self.blocks]
         count = len(self.blocks)
         return f"{count} block{'' if count == 1 else 's'}: {'; '.join(shown)}"
 
@@ -84,40 +78,75 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
         return Declined(NAME, "the goal is a mode, and Gibbs sampling gives draws")
     prepared = prepare(graph)
     now = prepared.graph
-    if any(node.kind == "undirected" and not now.is_known(name) for name, node in now.nodes.items()):
-        return _undirected(now)
-    hidden = [name for name in now.unknown if now.nodes[name].domain.is_finite and now.nodes[name].axes]
+    minus = _normalisers(now)
+    if isinstance(minus, Declined):
+        return minus
+    factors = (*now.factors, *minus)
+    hidden = [name for name in now.unknown if _is_hidden(now, name)]
     others = [name for name in now.unknown if name not in hidden]
     blocks: list[Block] = []
+    rough: dict[str, str] = {}
     waiting = list(others)
     while waiting:
         block = _largest_block(now, waiting)
         if isinstance(block, Declined):
-            return block
+            rough[waiting.pop(0)] = block.reason
+            continue
         blocks.append(block)
         waiting = [name for name in waiting if name not in block.variables]
+    blocks += rough_blocks(now, factors, rough)
     for name in hidden:
         found = hidden_block(now, name)
         if isinstance(found, Declined):
-            return found
+            found = SiteBlock((name,), touching(factors, (name,)), found.reason)
         blocks.append(found)
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
-    return GibbsPlan(graph, goal, tuple(blocks), prepared.steps, now.factors, prepared.barren, proper=proper)
+    return GibbsPlan(graph, goal, tuple(blocks), prepared.steps, factors, prepared.barren, proper=proper)
 
 
-def _undirected(graph: Graph) -> Declined:
-    return Declined(NAME, "an undirected component is unknown; its sampler is not derived yet")
+def _is_hidden(graph: Graph, name: str) -> bool:
+    node = graph.nodes[name]
+    return node.domain.is_finite and (bool(node.axes) or node.kind == "undirected")
+
+
+def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
+    """Minus the log normaliser of each undirected component that an unknown parent enters; others are constant."""
+    found = []
+    for component in chain_components(graph):
+        if not any(graph.nodes[name].kind == "undirected" for name in component):
+            continue
+        unknown = [name for name in graph.unknown if name in component_parents(graph, component)]
+        if not unknown:
+            continue
+        factor = log_normaliser(graph, component)
+        if isinstance(factor, str):
+            shown = ", ".join(f"`{name}`" for name in graph.nodes if name in component)
+            return Declined(
+                NAME,
+                f"the normaliser of the undirected component of {shown} depends on the unknown `{unknown[0]}` and has "
+                f"no closed form: {factor}",
+            )
+        found.append(Factor(f"normaliser of {factor.owner}", factor.axes, -factor.expression))
+    return tuple(found)
 
 
 def _given_all_but(graph: Graph, block: Sequence[str]) -> Graph:
-    """The graph in which everything outside the block is known."""
-    return replace(graph, known=graph.known | (set(graph.unknown) - set(block)))
+    """The graph in which everything outside the block is known, and undirected nodes that do not touch it are data."""
+    wanted = frozenset(block)
+    known = graph.known | (set(graph.unknown) - wanted)
+    potentials = {name: found for name, found in graph.potentials.items() if names(found.expression) & wanted}
+    shaped = {name for found in potentials.values() for name in graph.inside(found)}
+    nodes = {
+        name: replace(node, kind="input") if node.kind == "undirected" and name not in shaped | wanted else node
+        for name, node in graph.nodes.items()
+    }
+    return replace(graph, nodes=nodes, potentials=potentials, known=known)
 
 
-def _largest_block(graph: Graph, waiting: list[str]) -> Block | Declined:
-    """All that is waiting, else its Gaussian part, else one unknown."""
+def _largest_block(graph: Graph, waiting: list[str]) -> ExactBlock | Declined:
+    """All that is waiting, else its Gaussian part, else one unknown; or why the first one has no closed form."""
     gaussian = [name for name in waiting if graph.nodes[name].domain.is_unbounded]
     reason = ""
     for block in ([*waiting], gaussian, waiting[:1]):
@@ -127,38 +156,11 @@ def _largest_block(graph: Graph, waiting: list[str]) -> Block | Declined:
         if isinstance(found, Plan) and set(block) <= _drawn(found):
             return ExactBlock(tuple(block), found)
         reason = found.reason if isinstance(found, Declined) else "it has nothing below it"
-    return _slice(graph, waiting[0], reason)
+    return Declined(NAME, reason)
 
 
 def _drawn(plan: Plan) -> set[str]:
     return {name for conditional in plan.conditionals for name in conditional.variables}
-
-
-def _slice(graph: Graph, name: str, reason: str) -> SliceBlock | Declined:
-    """A slice sampler needs real elements that do not meet each other in one factor."""
-    node = graph.nodes[name]
-    if node.domain.kind != "real":
-        return Declined(NAME, f"`{name}` is {node.domain} and its conditional is not recognised: {reason}")
-    factors = tuple(factor for factor in graph.factors if name in factor.names)
-    for factor in factors:
-        places = {p.indices for p in walk(factor.expression) if isinstance(p, Reference) and p.name == name}
-        if len(places) > 1 or any(isinstance(at, Lag) for place in places for at in place):
-            return Declined(NAME, f"different elements of `{name}` meet in {factor.owner}: {reason}")
-        bound = {index for part in walk(factor.expression) for index in _binds(part)}
-        if any(index in bound for place in places for index in walk_indices(place)):
-            return Declined(NAME, f"`{name}` is summed over inside {factor.owner}: {reason}")
-    return SliceBlock((name,), factors, reason)
-
-
-def _binds(part: object) -> tuple[object, ...]:
-    from platewright.algebra.expression import bound
-
-    return bound(part)  # type: ignore[arg-type]
-
-
-def walk_indices(place: tuple[object, ...]) -> list[object]:
-    """All parts of the positions at which a variable is looked up."""
-    return [part for at in place for part in walk(at)]  # type: ignore[arg-type]
 
 
 def hidden_block(graph: Graph, name: str) -> Block | Declined:
@@ -169,6 +171,8 @@ def hidden_block(graph: Graph, name: str) -> Block | Declined:
     factors = tuple(factor for factor in graph.factors if name in factor.names)
     node = graph.nodes[name]
     step = next((axis for axis in node.axes if graph.plates[axis.plate].ordered), None)
+    if node.kind == "undirected":
+        step = None  # its potentials have no start: the element before the first is the first
     if step is not None and len(node.axes) == 1 and all(_is_chain(factor, name, step.plate) for factor in factors):
         return ChainBlock((name,), factors)
     reason = found.reason if isinstance(found, Declined) else "it has nothing below it"

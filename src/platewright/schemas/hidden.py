@@ -14,6 +14,7 @@ from functools import cached_property
 
 from platewright.algebra.build import substitute, totals
 from platewright.algebra.expression import Expression, Index, Reference, walk
+from platewright.algebra.put_in import put_in
 from platewright.elimination.state import TableConditional
 from platewright.errors import UnknownName
 from platewright.graph.graph import Factor, Graph
@@ -255,7 +256,7 @@ def at_levels(factor: Factor, axes: tuple[Index, ...], levels: Mapping[str, Expr
     changes: dict[Expression, Expression] = {}
     for name, level in levels.items():
         for place in places(factor, name):
-            expression = substitute(expression, {Reference(name, place): level})
+            expression = put_in(expression, {Reference(name, place): level})
             changes |= dict(zip(place, axes, strict=True))
     left = [axis for axis in factor.axes if axis not in changes]
     return totals(substitute(expression, changes), left)

@@ -18,10 +18,9 @@ from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
-from platewright.schemas.exact import plan_exact, prepare
-from platewright.schemas.expectations import expectations
-from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
-from platewright.schemas.soft import softened
+from platewright.schemas.exact import Prepared, plan_exact, prepare
+from platewright.schemas.hidden import Hidden
+from platewright.schemas.latent import Latent, find_latent, hidden_classes, hidden_gaussians
 
 NAME = "mean-field"
 
@@ -32,24 +31,39 @@ class MeanFieldPlan:
 
     graph: Graph
     goal: Goal
-    hidden: tuple[Hidden, ...]
-    groups: tuple[Group, ...]
+    latent: Latent
     complete: Plan
-    maximise: Program
-    expect: Program
     rest: tuple[Factor, ...] = ()
     steps: tuple[Step, ...] = ()
     barren: tuple[str, ...] = ()
-    joint: tuple[tuple[str, ...], ...] = ()
-    """Sets of hidden variables whose joint probabilities the statistics need."""
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
     proper: bool = True
 
     @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """Hidden classes."""
+        return self.latent.hidden
+
+    @property
+    def blocks(self) -> tuple[Plan, ...]:
+        """The exact posterior of all parameters, as the only block."""
+        return (self.complete,)
+
+    @property
+    def maximise(self) -> Program:
+        """The exact posterior, from soft statistics."""
+        return self.latent.programs[0]
+
+    @property
+    def expect(self) -> Program:
+        """Log weights and probabilities of hidden classes that are not chains."""
+        return self.latent.expect
+
+    @property
     def summary(self) -> str:
         """One line about the two distributions."""
-        hidden = ", ".join(item.name for item in self.hidden)
+        hidden = ", ".join(sorted(self.latent.names))
         found = ", ".join(name for c in self.complete.conditionals for name in c.variables)
         return f"q({hidden}) q({found}) in turn, the latter exact given soft statistics"
 
@@ -65,42 +79,30 @@ def plan_mean_field(graph: Graph, goal: Goal) -> MeanFieldPlan | Declined:
         return Declined(NAME, "the goal is a mode, and mean field gives distributions")
     prepared = prepare(graph)
     now = prepared.graph
-    names_hidden = [n for n in now.unknown if now.nodes[n].domain.is_finite and now.nodes[n].axes]
-    if not names_hidden:
-        return Declined(NAME, "no discrete variable on a plate is unknown")
-    complete = plan_exact(replace(now, known=now.known | set(names_hidden)), "posterior")
+    classes, gaussians = hidden_classes(now), hidden_gaussians(now)
+    reason = ""
+    for clouds in dict.fromkeys(((), tuple(gaussians))):
+        if not classes and not clouds:
+            continue
+        found = _planned(graph, prepared, classes, list(clouds), goal)
+        if not isinstance(found, Declined):
+            return found
+        reason = reason or found.reason
+    return Declined(NAME, reason or "no discrete or Gaussian variable on a plate of rows is unknown")
+
+
+def _planned(
+    graph: Graph, prepared: Prepared, classes: list[str], gaussians: list[str], goal: Goal
+) -> MeanFieldPlan | Declined:
+    """Mean field with a given choice of hidden variables."""
+    now = prepared.graph
+    wanted = {*classes, *gaussians}
+    complete = plan_exact(replace(now, known=now.known | wanted), "posterior")
     if isinstance(complete, Declined):
-        return Declined(NAME, f"with {', '.join(names_hidden)} known: {complete.reason}")
+        return Declined(NAME, f"with {', '.join([*classes, *gaussians])} known: {complete.reason}")
     expecter = Expecter(complete.conditionals, now.nodes, now.facts)
-    hidden: list[Hidden] = []
-    expected: dict[Factor, Factor] = {}
-    for name in names_hidden:
-        found = find_hidden(now, name)
-        if isinstance(found, Declined):
-            return Declined(NAME, found.reason)
-        for factor in found.factors:
-            if factor not in expected:
-                taken = expecter.factor(factor)
-                if isinstance(taken, Declined):
-                    return Declined(NAME, f"in {factor.owner}: {taken.reason}")
-                expected[factor] = taken
-        hidden.append(replace(found, factors=tuple(expected[factor] for factor in found.factors)))
-    groups = find_groups(now, hidden)
-    if isinstance(groups, Declined):
-        return Declined(NAME, groups.reason)
-    soft = softened(complete.program, hidden, groups)
-    if isinstance(soft, Declined):
-        return Declined(NAME, soft.reason)
-    return MeanFieldPlan(
-        graph=graph,
-        goal=goal,
-        hidden=tuple(hidden),
-        groups=groups,
-        complete=complete,
-        maximise=soft.program,
-        expect=expectations(now, groups, soft.joint),
-        rest=tuple(factor for factor in now.factors if not mentions(factor.expression, set(names_hidden))),
-        steps=prepared.steps,
-        barren=prepared.barren,
-        joint=soft.joint,
-    )
+    latent = find_latent(now, classes, gaussians, [complete.program], expecter.factor)
+    if isinstance(latent, Declined):
+        return Declined(NAME, latent.reason)
+    rest = tuple(factor for factor in now.factors if not mentions(factor.expression, wanted))
+    return MeanFieldPlan(graph, goal, latent, complete, rest, prepared.steps, prepared.barren)

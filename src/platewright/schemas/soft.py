@@ -7,30 +7,19 @@ Hidden variables of one element that a statement mentions together need their jo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from platewright.algebra.build import multiply, substitute, total
-from platewright.algebra.expression import ONE, Expression, Index, Lag, Reference, mentions, walk
+from platewright.algebra.build import multiply, total
+from platewright.algebra.expression import Expression, Index, Lag, Reference, mentions, walk
+from platewright.algebra.put_in import put_in
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Cell, Feature, Pool, Statistic
+from platewright.schemas.gaussian_hidden import GaussianGroup
 from platewright.schemas.hidden import NAME, Group, Hidden, joint_name
-
-
-@dataclass(frozen=True)
-class Weighing:
-    """What stands for hidden values: their probability, what to put in for them, and the levels to sum over."""
-
-    weight: Expression = ONE
-    changes: Mapping[Expression, Expression] = field(default_factory=dict)
-    extra: tuple[Index, ...] = ()
-
-    def times(self, other: Weighing) -> Weighing:
-        """Independent values together."""
-        return Weighing(
-            multiply(self.weight, other.weight), {**self.changes, **other.changes}, self.extra + other.extra
-        )
+from platewright.schemas.points import in_points
+from platewright.schemas.weighing import Weighing, places_in
 
 
 @dataclass(frozen=True)
@@ -41,9 +30,11 @@ class Softened:
     joint: tuple[tuple[str, ...], ...]
 
 
-def softened(program: Program, hidden: Sequence[Hidden], groups: Sequence[Group]) -> Softened | Declined:
-    """A program for known hidden values as one for their probabilities."""
-    softener = Softener(tuple(hidden), tuple(groups))
+def softened(
+    program: Program, hidden: Sequence[Hidden], groups: Sequence[Group], gaussian: Sequence[GaussianGroup] = ()
+) -> Softened | Declined:
+    """A program for known hidden values as one for their probabilities, and points in place of Gaussians."""
+    softener = Softener(tuple(hidden), tuple(groups), tuple(gaussian))
     passes: list[Statistic | Pool] = []
     for statement in program.passes:
         found = softener.statement(statement)
@@ -58,6 +49,11 @@ def softened(program: Program, hidden: Sequence[Hidden], groups: Sequence[Group]
             columns[item.pair] = (*item.axes, item.before, item.level)
     for names in softener.joint:
         columns[joint_name(names)] = softener.axes(names)
+    for group in gaussian:
+        for member in group.members:
+            columns.pop(member.name, None)
+            for name in (member.point, *([member.earlier] if group.step is not None else [])):
+                columns[name] = (*group.axes, group.point, *member.inner)
     return Softened(replace(program, passes=tuple(passes), columns=columns), tuple(softener.joint))
 
 
@@ -67,6 +63,7 @@ class Softener:
 
     hidden: tuple[Hidden, ...]
     groups: tuple[Group, ...]
+    gaussian: tuple[GaussianGroup, ...] = ()
     joint: dict[tuple[str, ...], None] = field(default_factory=dict)
 
     def axes(self, names: tuple[str, ...]) -> tuple[Index, ...]:
@@ -78,13 +75,22 @@ class Softener:
         """One statement with expectations in place of hidden values."""
         parts = expressions_of(statement)
         mentioned = [item for item in self.hidden if any(mentions(part, {item.name}) for part in parts)]
-        if not mentioned:
+        whole = Weighing()
+        for cloud in self.gaussian:
+            inside = {member.name for member in cloud.members}
+            if any(mentions(part, inside) for part in parts):
+                found = in_points(statement, cloud)
+                if isinstance(found, Declined):
+                    return found
+                whole = whole.times(found)
+                mentioned += [item for item in cloud.classes if item not in mentioned]
+        if not mentioned and not whole.extra:
             return statement
         if isinstance(statement, Statistic) and statement.kind != "sum":
             return Declined(NAME, f"{statement.name} is a {statement.kind} over hidden values")
-        whole = Weighing()
         for group in self.groups:
-            found = self.together(parts, [item for item in mentioned if item in group.members])
+            members = [item for item in group.members if item in mentioned]
+            found = self.together(parts, members, whole)
             if isinstance(found, Declined):
                 return found
             whole = whole.times(found)
@@ -100,12 +106,13 @@ class Softener:
             else _weighed_pool(statement, whole)
         )
 
-    def together(self, parts: list[Expression], items: list[Hidden]) -> Weighing | Declined:
+    def together(self, parts: list[Expression], items: list[Hidden], around: Weighing) -> Weighing | Declined:
         """The joint probability of members of one group at one element."""
         if not items:
             return Weighing()
         names = tuple(item.name for item in items)
-        found = {place for item in items for place in _places(parts, item.name)}
+        found = {place for item in items for place in places_in(parts, item.name)}
+        found |= {place for name, place in around.elements if name in names}
         if len(found) > 1:
             return Declined(NAME, f"a statistic needs {', '.join(names)} at several places")
         place = found.pop()
@@ -120,7 +127,7 @@ class Softener:
 
 def along_chain(parts: list[Expression], item: Hidden) -> Weighing | Declined:
     """The probability of an element of a chain, or of two neighbours."""
-    found = _places(parts, item.name)
+    found = places_in(parts, item.name)
     lagged = {place for place in found if any(isinstance(at, Lag) for at in place)}
     plain = found - lagged
     if len(plain) > 1 or len(lagged) > 1:
@@ -134,12 +141,8 @@ def along_chain(parts: list[Expression], item: Hidden) -> Weighing | Declined:
     return Weighing(Reference(item.pair, (lag.index, item.before, item.level)), changes, (item.before, item.level))
 
 
-def _places(parts: list[Expression], name: str) -> set[tuple[Expression, ...]]:
-    return {n.indices for part in parts for n in walk(part) if isinstance(n, Reference) and n.name == name}
-
-
 def _weighed_statistic(statement: Statistic, whole: Weighing) -> Statistic:
-    body: Expression = multiply(whole.weight, substitute(statement.summand, dict(whole.changes)))
+    body: Expression = multiply(whole.weight, put_in(statement.summand, whole.changes))
     kept = []
     for index in whole.extra:
         summed = total(body, index)
@@ -151,11 +154,11 @@ def _weighed_statistic(statement: Statistic, whole: Weighing) -> Statistic:
 
 
 def _weighed_pool(statement: Pool, whole: Weighing) -> Pool:
-    changes = dict(whole.changes)
+    changes = whole.changes
     return replace(
         statement,
         over=(*statement.over, *whole.extra),
-        weight=multiply(whole.weight, substitute(statement.weight, changes)),
-        cells=tuple(Cell(c.index, substitute(c.code, changes)) for c in statement.cells),
-        features=tuple(Feature(substitute(f.expression, changes), f.inner) for f in statement.features),
+        weight=multiply(whole.weight, put_in(statement.weight, changes)),
+        cells=tuple(Cell(c.index, put_in(c.code, changes)) for c in statement.cells),
+        features=tuple(Feature(put_in(f.expression, changes), f.inner) for f in statement.features),
     )

@@ -57,7 +57,8 @@ def without_arc(graph: Graph, arc: Arc) -> Graph:
         changed[name] = _narrowed(graph.nodes[name], dropped)
     changed[child] = _cut(node, parent, dropped)
     nodes = {name: changed.get(name, found) for name, found in graph.nodes.items()}
-    return _without_orphans(replace(graph, nodes=nodes), node.parents - changed[child].parents)
+    # The parent itself stays: it may be data that nobody has given yet.
+    return _without_orphans(replace(graph, nodes=nodes), node.parents - changed[child].parents - {parent})
 
 
 def _without_orphans(graph: Graph, candidates: frozenset[str]) -> Graph:

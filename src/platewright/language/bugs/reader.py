@@ -8,9 +8,10 @@ print(read.report)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -86,14 +87,42 @@ class BugsModel:
         block = self.draft.blocks.get(array)
         if block is None or len(at) != len(block.shape) or any(not 0 <= k < n for k, n in zip(at, block.shape)):
             raise BugsError(f"there is no node `{name}` in the model")
-        owner = int(block.owner[at])
-        if owner < 0:
+        if int(block.owner[at]) < 0:
             raise BugsError(f"`{name}` has no definition")
+        return self._places(block)[at]
+
+    def cells(self, name: str) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Where the defined elements of a BUGS array live, or the one node that was named in full."""
+        word = name.strip()
+        block = self.draft.blocks.get(word)
+        if block is None or not block.shape:
+            return {word: self.cell(name)}
+        return {f"{word}[{','.join(str(k + 1) for k in at)}]": found for at, found in self._places(block).items()}
+
+    def _places(self, block: Any) -> dict[tuple[int, ...], tuple[str, tuple[int, ...]]]:
+        """By the position in a BUGS array: the variable, and the position in it."""
         from platewright.language.bugs.resolve import positions, variable_axes
 
-        piece = block.pieces[owner]
-        places = positions(piece, block)
-        return self.draft.labels[piece.number], tuple(int(places[key][at]) for key in variable_axes(self.draft, piece))
+        found = {}
+        for number, piece in enumerate(block.pieces):
+            places, label = positions(piece, block), self.draft.labels[piece.number]
+            axes = [places[key] for key in variable_axes(self.draft, piece)]
+            for at in map(tuple, np.argwhere(block.owner == number).tolist()):
+                found[at] = (label, tuple(int(axis[at]) for axis in axes))
+        return found
+
+    def spelled(self, wanted: Collection[str]) -> dict[tuple[str, tuple[int, ...]], str]:
+        """The BUGS names of all elements of some variables."""
+        found: dict[tuple[str, tuple[int, ...]], str] = {}
+        for name, block in self.draft.blocks.items():
+            if any(self.draft.labels.get(piece.number) in wanted for piece in block.pieces):
+                found.update({place: shown for shown, place in self.cells(name).items() if place[0] in wanted})
+        return found
+
+    @property
+    def shifts(self) -> dict[str, int]:
+        """By variable: what to add to its values to get those of BUGS, which counts categories from 1."""
+        return {label: int(source.shift) for label, source in self.draft.sources.items()}
 
     def _arrays(self, more: object) -> dict[str, Array]:
         known: dict[str, Array] = dict(self.given or {})

@@ -1,0 +1,242 @@
+"""The C by which passes over hidden chains weigh a block of steps, and add up what its probabilities say.
+
+weigh_block    functions and codes of the rows -> weights of levels, relative to the largest of each row
+add_block      probabilities of levels -> sums of functions of the rows, counts of their codes
+
+First steps of sequences have coefficients, table rows and sums of their own.
+"""
+
+from __future__ import annotations
+
+WEIGHTS = """
+/* Sequences of a bundle go side by side, all of them from their first step; a block is STEPS steps of a bundle. */
+#define STEPS (BLOCK / WIDTH)
+#if WIDTH < LANES
+#define GROUP WIDTH
+#else
+#define GROUP LANES
+#endif
+#define GROUPS (WIDTH / GROUP)
+typedef double group __attribute__((vector_size(8 * GROUP), aligned(8), may_alias));
+typedef int64_t whole_group __attribute__((vector_size(8 * GROUP), aligned(8), may_alias));
+#define OF(pointer) (*(group *)(pointer))
+
+/* How functions and codes of the rows enter log weights. There are two of `coefficient`: for first steps, then for
+ * later ones; codes of later steps stand for other rows of the table. When `ready`, the table holds no logs but the
+ * weights themselves, and nothing else does. */
+typedef struct {
+    int64_t levels, functions, columns, codes, pitch, ready;
+    const double *tiles, *centre, *coefficient, *table;
+    const int32_t *code, *pair;
+} weighing;
+
+/* A recursion and what it leaves beside the weights: logs of scales, their smallest, the largest of g. */
+typedef struct {
+    const int64_t *length; /* of each lane */
+    int64_t shortest;
+    double log_scale, least, peak;
+} bundle;
+
+/* -- weights ------------------------------------------------------------------------------------------------------ */
+
+/* The first rows of a block that begins sequences. */
+static void weigh_first(const double *basis, int64_t functions, const double *coefficient, int64_t levels,
+                        double *weight)
+{
+    for (int64_t k = 0; k < levels; k++) {
+        double sum[WIDTH];
+        for (int64_t i = 0; i < WIDTH; i++)
+            sum[i] = coefficient[k];
+        for (int64_t p = 1; p < functions; p++)
+            for (int64_t i = 0; i < WIDTH; i++)
+                sum[i] += coefficient[p * levels + k] * basis[p * STRIDE + i];
+        for (int64_t i = 0; i < WIDTH; i++)
+            weight[k * STRIDE + i] = sum[i];
+    }
+}
+
+/* Rows of LANES numbers turned into columns: elements whose places differ in one bit change sides, bit by bit. */
+#define KEEP(x, bit) ((x) & (bit) ? LANES + (x) - (bit) : (x))
+#define GIVE(x, bit) ((x) & (bit) ? LANES + (x) : (x) + (bit))
+#if LANES == 8
+#define PLACES(F, bit) F(0, bit), F(1, bit), F(2, bit), F(3, bit), F(4, bit), F(5, bit), F(6, bit), F(7, bit)
+#elif LANES == 4
+#define PLACES(F, bit) F(0, bit), F(1, bit), F(2, bit), F(3, bit)
+#else
+#define PLACES(F, bit) F(0, bit), F(1, bit)
+#endif
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(a, b, F, bit) __builtin_shufflevector(a, b, PLACES(F, bit))
+#else
+#define SHUFFLE(a, b, F, bit) __builtin_shuffle(a, b, (whole_lanes){PLACES(F, bit)})
+#endif
+#define CHANGE_SIDES(bit) \\
+    for (int one = 0; one < LANES; one++) \\
+        if (!(one & (bit))) { \\
+            const lanes a = row[one], b = row[one | (bit)]; \\
+            row[one] = SHUFFLE(a, b, KEEP, bit); \\
+            row[one | (bit)] = SHUFFLE(a, b, GIVE, bit); \\
+        }
+INLINE void turn(lanes row[LANES])
+{
+#pragma GCC unroll 8
+    CHANGE_SIDES(1)
+#if LANES >= 4
+#pragma GCC unroll 8
+    CHANGE_SIDES(2)
+#endif
+#if LANES >= 8
+#pragma GCC unroll 8
+    CHANGE_SIDES(4)
+#endif
+}
+
+/* Sums of table rows at the codes of each row of data; without other functions they are all there is. */
+static void look_up_turned(const weighing *w, const int32_t *code, double *weight)
+{
+    const int64_t codes = w->codes, levels = w->levels, pitch = w->pitch;
+    for (int64_t i = 0; i < BLOCK; i += LANES, code += LANES * codes)
+        for (int64_t k = 0; k < levels; k += LANES) {
+            lanes row[LANES];
+#pragma GCC unroll 8
+            for (int lane = 0; lane < LANES; lane++)
+                row[lane] = AT(w->table + code[lane * codes] * pitch + k);
+            for (int64_t c = 1; c < codes; c++)
+#pragma GCC unroll 8
+                for (int lane = 0; lane < LANES; lane++)
+                    row[lane] += AT(w->table + code[lane * codes + c] * pitch + k);
+            turn(row);
+#pragma GCC unroll 8
+            for (int b = 0; b < LANES; b++)
+                if (k + b < levels) {
+                    double *const target = weight + (k + b) * STRIDE + i;
+                    if (w->functions)
+                        row[b] += AT(target);
+                    AT(target) = row[b];
+                }
+        }
+}
+
+/* Adds the shares of each row to the table rows at its codes. */
+static void count_turned(const weighing *w, const int32_t *code, const double *share, double *counts)
+{
+    const int64_t codes = w->codes, levels = w->levels, pitch = w->pitch;
+    for (int64_t i = 0; i < BLOCK; i += LANES, code += LANES * codes)
+        for (int64_t k = 0; k < levels; k += LANES) {
+            lanes row[LANES];
+#pragma GCC unroll 8
+            for (int b = 0; b < LANES; b++)
+                row[b] = k + b < levels ? AT(share + (k + b) * STRIDE + i) : (lanes){0.0};
+            turn(row);
+            for (int64_t c = 0; c < codes; c++)
+#pragma GCC unroll 8
+                for (int lane = 0; lane < LANES; lane++)
+                    AT(counts + code[lane * codes + c] * pitch + k) += row[lane];
+        }
+}
+
+/* All functions of the rows as they enter the weight of one level, or of all when they share their centres. */
+static void weigh_levels(const weighing *w, int64_t at, int64_t begins, int64_t first, int64_t levels, double *basis,
+                         double *weight)
+{
+    const int64_t functions = w->functions;
+    const double *const coefficient = w->coefficient + first * functions;
+    fill_basis(basis, w->tiles, w->columns, functions, w->pair, w->centre + first * functions, at);
+    const double *const next = w->tiles + (at + BLOCK) * w->columns;
+    weigh(basis, functions, coefficient + w->levels * functions, levels, weight + first * STRIDE, next, w->columns);
+    if (begins)
+        weigh_first(basis, functions, coefficient, levels, weight + first * STRIDE);
+}
+
+/* Weights of a block relative to the largest of each row, whose log is left in `top`; with `apart` each level is about
+ * its own centre, and the largest size of its terms is returned. */
+static double weigh_block(const weighing *w, int64_t apart, int64_t at, int64_t begins, double *basis, double *extent,
+                          double *weight, double *top)
+{
+    const int64_t levels = w->levels;
+    double largest = 0.0;
+    if (w->functions && !apart)
+        weigh_levels(w, at, begins, 0, levels, basis, weight);
+    else if (w->functions)
+        for (int64_t k = 0; k < levels; k++) {
+            weigh_levels(w, at, begins, k, 1, basis, weight);
+            weigh_sizes(basis, w->functions, w->coefficient + (levels + k) * w->functions, extent + k * STRIDE);
+        }
+    if (w->codes)
+        look_up_turned(w, w->code + at * w->codes, weight);
+    if (apart && w->functions)
+        largest = largest_size(weight, extent, levels, BLOCK);
+    if (w->ready) {
+        memset(top, 0, BLOCK * sizeof(double));
+        return largest;
+    }
+    for (int64_t i = 0; i < BLOCK; i++)
+        top[i] = weight[i];
+    for (int64_t k = 1; k < levels; k++)
+        for (int64_t i = 0; i < BLOCK; i++)
+            top[i] = weight[k * STRIDE + i] > top[i] ? weight[k * STRIDE + i] : top[i];
+    for (int64_t i = 0; i < BLOCK; i += LANES) {
+        const lanes middle = AT(top + i);
+        for (int64_t k = 0; k < levels; k++)
+            AT(weight + k * STRIDE + i) = small_exp(AT(weight + k * STRIDE + i) - middle);
+    }
+    return largest;
+}
+
+/* Adds the largest log weights of rows that count, from step `from` on, and finds the largest of them. */
+static void add_tops(const bundle *this, int64_t time, int64_t from, const double *top, double *total, double *highest)
+{
+    if (time >= from && time + STEPS <= this->shortest) {
+        double sum[16] = {0.0}, high[16];
+        for (int64_t j = 0; j < 16; j++)
+            high[j] = top[j];
+        for (int64_t i = 0; i < BLOCK; i += 16)
+            for (int64_t j = 0; j < 16; j++) {
+                sum[j] += top[i + j];
+                high[j] = top[i + j] > high[j] ? top[i + j] : high[j];
+            }
+        for (int64_t j = 0; j < 16; j++) {
+            *total += sum[j];
+            *highest = high[j] > *highest ? high[j] : *highest;
+        }
+        return;
+    }
+    for (int64_t i = 0; i < BLOCK; i++)
+        if (time + i / WIDTH >= from && time + i / WIDTH < this->length[i % WIDTH]) {
+            *total += top[i];
+            *highest = top[i] > *highest ? top[i] : *highest;
+        }
+}
+
+/* -- sums --------------------------------------------------------------------------------------------------------- */
+
+/* What the first rows of sequences add; they are taken out of `share`, which the later rows are added up from. */
+static void add_first(const double *basis, int64_t functions, double *share, int64_t levels, double *sums)
+{
+    for (int64_t k = 0; k < levels; k++) {
+        for (int64_t p = 0; p < functions; p++)
+            for (int64_t i = 0; i < WIDTH; i++)
+                sums[(k * functions + p) * LANES + i % LANES] += share[k * STRIDE + i] * basis[p * STRIDE + i];
+        for (int64_t i = 0; i < WIDTH; i++)
+            share[k * STRIDE + i] = 0.0;
+    }
+}
+
+/* Sums of the functions of the rows of a block times their shares, and counts of their codes. */
+static void add_block(const weighing *w, int64_t apart, int64_t at, int64_t begins, double *basis, double *share,
+                      double *held, double *counts)
+{
+    const int64_t levels = w->levels, functions = w->functions;
+    const int64_t together = apart ? 1 : levels;
+    if (w->codes)
+        count_turned(w, w->code + at * w->codes, share, counts);
+    for (int64_t line = 0; at && line < BLOCK * w->columns; line += 8)
+        __builtin_prefetch(w->tiles + (at - BLOCK) * w->columns + line, 0, 2); /* the block before comes next */
+    for (int64_t k = 0; functions && k < levels; k += together) {
+        fill_basis(basis, w->tiles, w->columns, functions, w->pair, w->centre + k * functions, at);
+        if (begins)
+            add_first(basis, functions, share + k * STRIDE, together, held + k * functions * LANES);
+        add_up(basis, functions, share + k * STRIDE, together, held + (levels + k) * functions * LANES);
+    }
+}
+"""

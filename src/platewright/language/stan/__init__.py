@@ -1,0 +1,1 @@
+"""Stan text out of models."""

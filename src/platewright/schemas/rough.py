@@ -1,0 +1,126 @@
+"""Unknowns whose conditional no family matches: which are coupled, and what moves them.
+
+    alone, elements apart               slice along every element
+    coupled, with a gradient            Hamiltonian, together
+    coupled, without one                slice by coordinate, one after another
+
+Two unknowns are coupled when a factor holds both; the graph alone decides. A scale stands apart from what it scales,
+and both are moved together once more along the funnel that they form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from platewright.algebra.domain import REAL
+from platewright.algebra.expression import Lag, Reference, bound, walk
+from platewright.graph.graph import Factor, Graph
+from platewright.operation import Declined
+from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, ScaleBlock, SliceBlock
+from platewright.schemas.scaling import fixed_scales, scaled_form, scales_of
+from platewright.schemas.slopes import slopes_of
+
+
+def rough_blocks(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[Block]:
+    """Blocks for the unknowns among the keys, each with the reason why it is not exact."""
+    blocks: list[Block] = []
+    smooth: list[str] = []
+    scales = _scales(graph, factors, reasons)
+    apart = {block.variables[0] for block in scales if block.variables[0] in reasons}
+    for name, reason in reasons.items():
+        refused = _refusal(graph, factors, name)
+        if refused is None and name not in apart:
+            smooth.append(name)
+        else:
+            blocks.append(_alone(graph, factors, name, reason if refused is None else f"{reason}; {refused}"))
+    for group in coupled(factors, smooth):
+        blocks.append(_block(graph, factors, group, reasons))
+    order = {name: at for at, name in enumerate(graph.nodes)}
+    return [*sorted(blocks, key=lambda block: min(order[name] for name in block.variables)), *scales]
+
+
+def _scales(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[ScaleBlock]:
+    """Moves of scales together with the unknowns without a closed form that they scale."""
+    found = []
+    for name in reasons:
+        scaled = scaled_form(graph.nodes[name])
+        for scale in scales_of(graph, scaled, graph.unknown) if scaled is not None else ():
+            assert scaled is not None
+            why = f"`{scale}` sets the precision of `{name}`"
+            found.append(ScaleBlock((scale, name), touching(factors, (scale, name)), scaled, why))
+    return found
+
+
+def _block(graph: Graph, every: Sequence[Factor], group: Sequence[str], reasons: Mapping[str, str]) -> Block:
+    factors = touching(every, group)
+    why = "; ".join(dict.fromkeys(reasons[name] for name in group))
+    if len(group) == 1 and meets_itself(graph, factors, group[0]) is None:
+        return SliceBlock(tuple(group), factors, why)
+    joined = (*group, *_neighbours(graph, factors, group))
+    around = touching(every, joined)
+    slopes = slopes_of(around, joined)
+    if not isinstance(slopes, Declined):
+        return HamiltonianBlock(joined, around, slopes, why, fixed_scales(graph, joined))
+    slopes = slopes_of(factors, group)
+    if isinstance(slopes, Declined):
+        return CoordinateBlock(tuple(group), factors, f"{why}; {slopes.reason}")
+    return HamiltonianBlock(tuple(group), factors, slopes, why, fixed_scales(graph, group))
+
+
+def _neighbours(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> tuple[str, ...]:
+    """Single real unknowns in the factors of a group: they move with it, besides their own exact draw."""
+    return tuple(
+        name
+        for name in graph.unknown
+        if name not in group
+        and graph.nodes[name].domain == REAL
+        and not graph.nodes[name].axes
+        and any(name in factor.names for factor in factors)
+    )
+
+
+def _refusal(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
+    """Why an unknown has no gradient of its own."""
+    if graph.nodes[name].domain.is_discrete:
+        return f"`{name}` is {graph.nodes[name].domain}"
+    found = slopes_of(touching(factors, (name,)), (name,))
+    return found.reason if isinstance(found, Declined) else None
+
+
+def _alone(graph: Graph, every: Sequence[Factor], name: str, why: str) -> Block:
+    factors = touching(every, (name,))
+    if graph.nodes[name].domain.kind == "real" and meets_itself(graph, factors, name) is None:
+        return SliceBlock((name,), factors, why)
+    return CoordinateBlock((name,), factors, why)
+
+
+def touching(factors: Sequence[Factor], group: Sequence[str]) -> tuple[Factor, ...]:
+    """The factors that hold one of several unknowns."""
+    wanted = frozenset(group)
+    return tuple(factor for factor in factors if factor.names & wanted)
+
+
+def coupled(factors: Sequence[Factor], unknowns: Sequence[str]) -> list[list[str]]:
+    """Groups of unknowns that factors tie together, in the order of writing."""
+    group = {name: name for name in unknowns}
+    for factor in factors:
+        members = [name for name in unknowns if name in factor.names]
+        for other in members[1:]:
+            old, new = group[other], group[members[0]]
+            group = {name: new if mark == old else mark for name, mark in group.items()}
+    return [[name for name in unknowns if group[name] == mark] for mark in dict.fromkeys(group.values())]
+
+
+def meets_itself(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
+    """The factor in which different elements of an unknown meet, if there is one."""
+    if graph.nodes[name].domain.kind != "real":
+        return "its own density"  # the elements of a vector, a simplex or a matrix are one value
+    for factor in touching(factors, (name,)):
+        places = {p.indices for p in walk(factor.expression) if isinstance(p, Reference) and p.name == name}
+        if len(places) > 1:
+            return factor.owner
+        parts = [part for place in places for at in place for part in walk(at)]
+        inside = {index for part in walk(factor.expression) for index in bound(part)}
+        if any(isinstance(part, Lag) or part in inside for part in parts):
+            return factor.owner
+    return None

@@ -1,0 +1,169 @@
+"""The gradient of log factors in several unknowns, derived occurrence by occurrence  (Lemma 6.2).
+
+    d/dw of sum_n f(w[g[n]])        at place g[n], over n:        f'(w[g[n]])
+    d/dw of sum_n f(sum_j x[n,j] w[j])     at place j, over n, j:     f'(...) x[n, j]
+
+A slope is the derivative in one occurrence of an unknown, over the rows in which it occurs; adding the slopes up at the
+places where the unknown is looked up gives its gradient, without a table of every row against every element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from platewright.algebra.build import add, total
+from platewright.algebra.differentiate import differentiate
+from platewright.algebra.expression import (
+    ZERO,
+    Add,
+    AtMost,
+    Expression,
+    Index,
+    Indicator,
+    Multiply,
+    Reference,
+    Sum,
+    Where,
+    all_indices,
+    bound,
+    free_indices,
+    fresh,
+    mentions,
+    rebuild,
+    walk,
+)
+from platewright.algebra.substitution import rename_bound, substitute
+from platewright.errors import ModelError
+from platewright.graph.graph import Factor
+from platewright.operation import Declined
+
+
+@dataclass(frozen=True)
+class Slope:
+    """`expression`, over the indices `over`, is added to the gradient of `variable` at the place `at`."""
+
+    variable: str
+    at: tuple[Expression, ...]
+    over: tuple[Index, ...]
+    expression: Expression
+
+    def __str__(self) -> str:
+        place = f"[{', '.join(map(str, self.at))}]" if self.at else ""
+        rows = f", over {', '.join(index.name for index in self.over)}" if self.over else ""
+        return f"d/d {self.variable}{place}{rows}: {self.expression}"
+
+
+def slopes_of(factors: Sequence[Factor], variables: Sequence[str]) -> tuple[Slope, ...] | Declined:
+    """The gradient of the sum of the factors, or the part that has no derivative."""
+    wanted = frozenset(variables)
+    found: list[Slope] = []
+    for factor in factors:
+        if (bent := _without_slope(factor.expression, wanted)) is not None:
+            return Declined("differentiate", f"{bent} in `{factor.owner}` has no derivative")
+        try:
+            found += _slopes(factor, wanted)
+        except ModelError as refused:
+            return Declined("differentiate", f"in `{factor.owner}`: {str(refused).splitlines()[0]}")
+    return tuple(found)
+
+
+def _without_slope(expression: Expression, wanted: frozenset[str]) -> Expression | None:
+    """A jump in one of the unknowns: a condition on it, or a bound that it moves."""
+    for part in walk(expression):
+        match part:
+            case Where(condition, _, _) if mentions(condition, wanted):
+                return condition
+            case AtMost() | Indicator() if mentions(part, wanted):
+                return part
+    return None
+
+
+def _slopes(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
+    """One slope for each different occurrence."""
+    whole = apart(factor.expression, frozenset(factor.axes))
+    places = [p for p in dict.fromkeys(walk(whole)) if isinstance(p, Reference) and p.name in wanted]
+    inner = {p: _inner(p, factor.axes) for p in places}
+    marks = {p: Reference(f"{p.name}@{number}", inner[p]) for number, p in enumerate(places)}
+    marked = replaced(whole, dict(marks))
+    back = {mark.name: place for place, mark in marks.items()}
+    taken = set(all_indices(whole)) | set(factor.axes)
+    found = []
+    for place, mark in marks.items():
+        own: list[Index] = []
+        for index in inner[place]:
+            own.append(fresh(index, taken | set(own)))
+        change = differentiate(marked, Reference(mark.name, tuple(own)))
+        slope = collapsed(_unmarked(change, back, inner))
+        if slope != ZERO:
+            at = tuple(substitute(part, dict(zip(inner[place], own, strict=True))) for part in place.indices)
+            found.append(Slope(place.name, at, (*factor.axes, *own), slope))
+    return found
+
+
+def _inner(place: Reference, axes: tuple[Index, ...]) -> tuple[Index, ...]:
+    """The indices of a place that a sum inside the factor binds."""
+    return tuple(sorted(free_indices(place) - set(axes), key=lambda index: index.name))
+
+
+def apart(expression: Expression, taken: frozenset[Index]) -> Expression:
+    """The same expression with bound indices that differ from those around them."""
+    clashing = [index for index in bound(expression) if index in taken]
+    if clashing:
+        expression = rename_bound(expression, clashing, set(taken))
+    inside = taken | frozenset(bound(expression))
+    return rebuild(expression, lambda part: apart(part, inside))
+
+
+def replaced(expression: Expression, changes: Mapping[Expression, Expression]) -> Expression:
+    """Parts put in for others wherever they stand, under a binder too; the names must be apart."""
+    if expression in changes:
+        return changes[expression]
+    return rebuild(expression, lambda part: replaced(part, changes))
+
+
+def _unmarked(
+    expression: Expression, back: Mapping[str, Reference], inner: Mapping[Expression, tuple[Index, ...]]
+) -> Expression:
+    """Marks become the occurrences they stand for, at the indices at which they are taken now."""
+    if isinstance(expression, Reference) and expression.name in back:
+        place = back[expression.name]
+        return substitute(place, dict(zip(inner[place], expression.indices, strict=True)))
+    return rebuild(expression, lambda part: _unmarked(part, back, inner))
+
+
+def collapsed(expression: Expression) -> Expression:
+    """Sums of terms that an indicator reduces to one element each: `sum_j (a[j] + b[j]) [j = e]` is a[e] + b[e]."""
+    inside = rebuild(expression, collapsed)
+    if not isinstance(inside, Sum):
+        return inside
+    body = _spread(inside.body, inside.index)
+    if isinstance(body, Add) and any(_chooses(term, inside.index) for term in body.terms):
+        return add(*(total(term, inside.index) for term in body.terms))
+    return total(body, inside.index)
+
+
+def _spread(body: Expression, index: Index) -> Expression:
+    """A product over a sum in which indicators of the index stand, multiplied out once."""
+    if not isinstance(body, Multiply):
+        return body
+    for factor in body.factors:
+        if isinstance(factor, Add) and any(_chooses(term, index) for term in factor.terms):
+            others = [other for other in body.factors if other is not factor]
+            return add(*(_product(*others, term) for term in factor.terms))
+    return body
+
+
+def _product(*factors: Expression) -> Expression:
+    result = factors[0]
+    for factor in factors[1:]:
+        result = result * factor
+    return result
+
+
+def _chooses(term: Expression, index: Index) -> bool:
+    factors = term.factors if isinstance(term, Multiply) else (term,)
+    return any(
+        isinstance(f, Indicator) and index in (f.left, f.right) and isinstance(f.left, Index) and isinstance(f.right, Index)
+        for f in factors
+    )
