@@ -30,8 +30,11 @@ from platewright.operations.split_partly_known import split_partly_known
 from platewright.program.program import Program
 from platewright.run.allocation import that_fits
 from platewright.run.changing import needs_rows, row_plate
+from platewright.run.checkpoint import Checkpoint, run_key
 from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
-from platewright.run.em import EstimatedFit, choose_em_backend, run_em
+from platewright.run.em import choose_em_backend
+from platewright.run.em_fit import EstimatedFit
+from platewright.run.em_search import run_em
 from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence_fit import EvidenceFit, run_evidence, settled
 from platewright.run.execute import Statistics, columns_of
@@ -55,8 +58,11 @@ from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
-OPTIONS = {"gibbs": ("chains", "draws", "warm_up", "thin", "initial"), "em": ("restarts", "iterations", "tolerance")}
-OPTIONS |= {"mean-field": OPTIONS["em"], "collapsed-gibbs": OPTIONS["gibbs"][:-1], **EVIDENCE_OPTIONS}
+OPTIONS = {
+    "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
+    "em": ("restarts", "iterations", "tolerance", "checkpoint"),
+}
+OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"][:-1], **EVIDENCE_OPTIONS}
 """What `learn` passes on to an iterative schema."""
 
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
@@ -277,7 +283,9 @@ def _iterated(
         for program in plan.latent.programs:
             check_sizes(program, sizes, plan.latent.points)
         chosen = choose_em_backend(plan, backend, sizes)
-        found = run_em(plan, columns, sizes, seed=seed, backend=chosen, **options)
+        given = dict(options)
+        store = _checkpoint(plan, columns, given.pop("checkpoint", None), {**given, "seed": seed, "backend": chosen})
+        found = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **given)
         seconds = {**seconds, "run": perf_counter() - start}
         return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, chosen, seconds)
     if isinstance(plan, MeanFieldPlan):
@@ -299,6 +307,15 @@ def _iterated(
     chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
     seconds = {**seconds, "run": perf_counter() - start}
     return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, ran.backend, ran.why, seconds)
+
+
+def _checkpoint(
+    plan: AnyPlan, columns: Mapping[str, Any], path: str | Path | None, options: Mapping[str, object]
+) -> Checkpoint:
+    """Where the state of a run is stored, and what it must belong to."""
+    if path is None:
+        return Checkpoint()
+    return Checkpoint(Path(path), run_key(explain_plan(plan), columns, options))
 
 
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:

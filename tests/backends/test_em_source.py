@@ -16,13 +16,21 @@ import platewright as pw
 from platewright.backends.em_support import MODES
 from platewright.backends.numpy_em import _EMEmitter, numpy_em_source
 from platewright.families import FAMILY_BY_NAME
-from platewright.run.em import Runner, run_em
+from platewright.run.em import Runner
+from platewright.run.em_search import run_em
 from platewright.run.soft_start import start_expectations
 from platewright.schemas.em import EMPlan, plan_em
 from schemas import flat_mixtures, hierarchies, mixtures, sequences
 from schemas.small_instance import Case, instance
 
-CASES = [case for case in (*mixtures.MIXTURES, *sequences.CHAINS) if isinstance(plan_em(case.graph, "map"), EMPlan)]
+
+def is_one_program(case: Case) -> bool:
+    """Whether hidden variables are discrete, and all parameters have a common mode."""
+    plan = plan_em(case.graph, "map")
+    return isinstance(plan, EMPlan) and len(plan.blocks) == 1 and not plan.latent.gaussian
+
+
+CASES = [case for case in (*mixtures.MIXTURES, *sequences.CHAINS) if is_one_program(case)]
 
 
 def emitted(plan: EMPlan) -> tuple[dict[str, Any], Any]:
@@ -46,7 +54,7 @@ def test_each_step_is_the_library_s(case: Case) -> None:
     wanted = start_expectations(plan, small.columns, small.sizes, np.random.default_rng(3))
     assert all(np.allclose(guess[names(name)], value, atol=1e-14) for name, value in wanted.items())
     runner = Runner(plan, small.columns, small.sizes)
-    values = runner.maximised(wanted)
+    values = runner.maximised(wanted, {})
     everything = {**data, **guess}
     mode = space["maximise"](space["statistics"](everything, size), everything, size)
     assert {names(name) for name in values} == mode.keys()
@@ -67,9 +75,10 @@ def test_the_same_seed_leads_to_the_same_mode(name: str) -> None:
     data = {names(key): value for key, value in small.columns.items()}
     size = {names(plate): value for plate, value in small.sizes.items()}
     wanted = run_em(plan, small.columns, small.sizes, seed=4)
-    found = space["learn"](data, size, seed=4)
-    assert found["log_joint"] == pytest.approx(wanted.objective[-1], rel=1e-10)
-    assert all(np.allclose(found[names(key)], value, rtol=1e-8, atol=1e-10) for key, value in wanted.values.items())
+    found = space["learn"](data, size, seed=4, tolerance=1e-14, iterations=5000)
+    # The library takes longer steps where EM is slow, and so ends a little nearer to the mode.
+    assert found["log_joint"] == pytest.approx(wanted.objective[-1], abs=1e-8)
+    assert all(np.allclose(found[names(key)], value, rtol=1e-3, atol=1e-4) for key, value in wanted.values.items())
 
 
 def flowers() -> tuple[pw.Model, dict[str, list[Any]]]:
@@ -106,9 +115,9 @@ def test_the_file_runs_alone_on_a_table(tmp_path: Path) -> None:
     fit = m.learn(data, goal="map", backend="numpy")
     assert "import platewright" not in fit.source()
     found = run_file(fit.source(), data, tmp_path)
-    assert found["log_joint"] == pytest.approx(fit.log_joint, rel=1e-10)
-    assert found["mu"] == pytest.approx(fit["mu"].value, rel=1e-8)
-    assert np.array(found["expect_2"]) == pytest.approx(fit["expect"].value, rel=1e-8)
+    assert found["log_joint"] == pytest.approx(fit.log_joint, abs=1e-7)
+    assert found["mu"] == pytest.approx(fit["mu"].value, rel=1e-4)
+    assert np.array(found["expect_2"]) == pytest.approx(fit["expect"].value, rel=1e-4)
 
 
 def test_a_chain_runs_alone_on_a_table(tmp_path: Path) -> None:
@@ -116,8 +125,8 @@ def test_a_chain_runs_alone_on_a_table(tmp_path: Path) -> None:
     data = {"y": [0, 1, 9, 8, 0, 0, 7, 9, 0, 1, 0, 8, 9, 7, 0]}
     fit = m.learn(data, goal="map")
     found = run_file(fit.source(), data, tmp_path)
-    assert found["rate"] == pytest.approx(fit["rate"].value, rel=1e-8)
-    assert np.array(found["move"]) == pytest.approx(fit["move"].value, rel=1e-8)
+    assert found["rate"] == pytest.approx(fit["rate"].value, rel=1e-4)
+    assert np.array(found["move"]) == pytest.approx(fit["move"].value, rel=1e-4)
 
 
 def test_a_precision_is_kept_off_the_edge_and_unbounded_starts_give_way(tmp_path: Path) -> None:
@@ -150,4 +159,4 @@ def test_what_is_no_program_says_so() -> None:
     m, data = flowers()
     assert m.derive(data, by="mean-field").source().startswith("# The steps of the algorithm, to read")
     text = hierarchies.logistic().derive(["y"], by="gibbs").source()
-    assert "not one program yet: `a` is drawn by a slice sampler" in text.splitlines()[0]
+    assert "not one program yet: `a` is not drawn from an exact conditional" in text.splitlines()[0]

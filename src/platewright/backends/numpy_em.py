@@ -4,7 +4,8 @@
     maximise(found, data, size)   the closed-form mode of the parameters
     expect(data, size)            probabilities of the hidden variables, and log p(data, parameters)
 
-The file needs NumPy and SciPy only. Given the same seed it takes the same way as the library does.
+The file needs NumPy and SciPy only. Given the same seed it starts where the library starts, and takes the same steps;
+the library takes longer ones as well where EM is slow.
 """
 
 from __future__ import annotations

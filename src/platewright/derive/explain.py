@@ -76,7 +76,7 @@ def _why_not_better(plan: AnyPlan) -> list[str]:
     return ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
 
 
-def _about_labels(plan: EMPlan | GibbsPlan | MeanFieldPlan) -> list[str]:
+def _about_labels(plan: EMPlan | EvidencePlan | GibbsPlan | MeanFieldPlan | CollapsedPlan) -> list[str]:
     """Labels of hidden variables that the model cannot tell apart."""
     found = find_symmetries(plan.graph, plan.factors, fixed_sizes(plan.graph))
     return ["", *(symmetry.sentence for symmetry in found)] if found else []
@@ -103,6 +103,8 @@ def explain_evidence(plan: EvidencePlan) -> str:
         lines += ["", *explain_gibbs(plan.gibbs).splitlines()[6:]]
     if plan.complete is not None:
         lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("elim"))]
+    if plan.gibbs is None:  # a sampler has told it
+        lines += _about_labels(plan)
     return "\n".join(lines + _why_not_better(plan))
 
 
@@ -140,7 +142,7 @@ def explain_collapsed(plan: CollapsedPlan) -> str:
         for stage in move.stages:
             lines.append(f"    for each {', '.join(row.name for row in stage.rows)} of the element, one after another:")
             lines += [f"        + {_summed(change.loops)}{change.expression}" for change in stage.changes]
-    return "\n".join(lines + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
 
 
 def _summed(loops: Sequence[Index]) -> str:
@@ -166,7 +168,4 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
         lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
         lines += [f"    {_line(statement)}" for statement in program.passes]
-    return "\n".join(lines + _why_not_better(plan))
-    lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
-    lines += [f"    {_line(statement)}" for statement in plan.maximise.passes]
     return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))

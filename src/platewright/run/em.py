@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.compile import find_compiler
-from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded, UnknownName
+from platewright.errors import Unbounded, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.chain import smoothed, some_steps
+from platewright.run.climbing import Climb, Slope, climb
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.interior import moved_inside
-from platewright.run.iterated import Iterated
 from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
-from platewright.run.sanity import check_counts, check_possible
+from platewright.run.sanity import check_possible
 from platewright.run.soft_start import start_expectations
 from platewright.run.starting import starting_values
+from platewright.run.unconstrained import Joined
 from platewright.schemas.em import EMPlan
-from platewright.schemas.hidden import hidden_named
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
@@ -32,8 +32,6 @@ ROWS_FOR_C = 20_000
 """From here on a fused pass is worth a compilation."""
 STEPS_FOR_C = 2_000
 """The same for the steps of hidden chains."""
-FALL = 1e-9
-"""How far the objective may fall by rounding, relative to its size."""
 SHORT = 20
 """Iterations of each start before the best is carried on."""
 STEEPEST = 23.0
@@ -58,6 +56,7 @@ class Estimate:
     expectations: Mapping[str, Array]
     objective: tuple[float, ...]
     converged: bool
+    interrupted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,35 +161,33 @@ class Runner:
 
     def run_from(self, values: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
         """EM from given parameters."""
-        native = self.native if self.native is not None and self.native.native else None
-        history: list[float] = []
-        highest = np.inf
-        found: Expected | EMStep | None = None
-        for _ in range(iterations):
-            if found is not None:
-                values = self.next_values(found, values)
-            found = native.step(values) if native is not None else self.expected(values)
-            if native is not None and not np.isfinite(found.objective):
-                self.expected(values)  # says what is wrong, in which row
-            objective = found.objective
-            if not history and self._reals_in_a_row:
-                highest = found.steepest + STEEPEST * self._reals_in_a_row
-            if found.steepest > highest or objective == np.inf:
-                raise Unbounded
-            if not np.isfinite(objective):
-                raise PlatewrightError(
-                    f"the objective of EM is {objective}", hint="this is a defect of the derivation: report the model"
-                )
-            if history and objective < history[-1] - FALL * (1 + abs(history[-1])):
-                raise PlatewrightError(
-                    f"the objective of EM fell from {history[-1]:.10g} to {objective:.10g}",
-                    hint="this is a defect of the derivation: please report the model",
-                )
-            history.append(objective)
-            if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(history[-1])):
-                return Estimate(values, self.probabilities(found, values), tuple(history), True)
-        assert found is not None  # there is at least one iteration
-        return Estimate(values, self.probabilities(found, values), tuple(history), False)
+        return self.ended(climb(self.slope, Climb(values), iterations, tolerance))
+
+    @cached_property
+    def slope(self) -> Slope[Expected | EMStep]:
+        """What there is to climb."""
+        nodes = self.plan.graph.nodes
+        solved = [name for block in self.plan.blocks for c in block.conditionals for name in c.variables]
+        smooth = not any(nodes[name].domain.is_discrete or nodes[name].domain.kind == "circle" for name in solved)
+        joined = Joined([nodes[name] for name in solved], self.sizes) if smooth else None
+        return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
+
+    def look(self, values: Mapping[str, Array]) -> Expected | EMStep:
+        """The expectation at given parameters, by C where it is there."""
+        if self.native is None or not self.native.native:
+            return self.expected(values)
+        found = self.native.step(values)
+        if not np.isfinite(found.objective):
+            self.expected(values)  # says what is wrong, in which row
+        return found
+
+    def ended(self, climbed: Climb[Expected | EMStep]) -> Estimate:
+        """The result of a climb."""
+        assert climbed.seen is not None  # there is at least one iteration
+        expectations = self.probabilities(climbed.seen, climbed.values)
+        return Estimate(
+            climbed.values, expectations, tuple(climbed.history), climbed.converged, interrupted=climbed.interrupted
+        )
 
     def probabilities(self, found: Expected | EMStep, values: Mapping[str, Array]) -> Mapping[str, Array]:
         """The expectations at given parameters; a fused step has not kept them."""
@@ -206,43 +203,7 @@ class Runner:
         return self.mode(found.statistics, self.columns)
 
 
-def run_em(
-    plan: EMPlan,
-    columns: Mapping[str, Array],
-    sizes: Mapping[str, int],
-    *,
-    seed: int = 0,
-    restarts: int = 5,
-    iterations: int = 1000,
-    tolerance: float = 1e-10,
-    backend: str = "numpy",
-) -> Estimate:
-    """The best of several short runs, carried on until it stands still; one that has no upper bound gives way."""
-    check_counts(restarts=restarts, iterations=iterations)
-    runner = Runner(plan, columns, sizes, NativeEM(plan, columns, sizes) if backend == "c" else None)
-    short: list[Estimate] = []
-    trouble: PlatewrightError | None = None
-    for generator in np.random.default_rng(seed).spawn(restarts):
-        try:
-            start = _start_values(runner, generator)
-            short.append(runner.run_from(start, min(SHORT, iterations) if restarts > 1 else iterations, tolerance))
-        except (Unbounded, ImproperPosterior) as error:
-            trouble = error
-    for begun in sorted(short, key=lambda estimate: -estimate.objective[-1]):
-        left = iterations - len(begun.objective)
-        if begun.converged or left <= 0:
-            return begun
-        try:
-            ended = runner.run_from(begun.values, left, tolerance)
-        except (Unbounded, ImproperPosterior) as error:
-            trouble = error
-            continue
-        return Estimate(ended.values, ended.expectations, begun.objective + ended.objective, ended.converged)
-    assert trouble is not None
-    raise trouble
-
-
-def _start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:
+def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:
     """Parameters to start from: the mode of a soft guess, made on a choice of rows where there are many."""
     plan, columns, sizes = runner.plan, runner.columns, runner.sizes
     plates = {axes[0].plate for axes in plan.latent.elements}
@@ -270,63 +231,3 @@ def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> s
     alone = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
     alone = alone and all(len(group.members) == 1 for group in plan.latent.groups)
     return "c" if wanted and alone and find_compiler() is not None else "numpy"
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """The estimate of one unknown."""
-
-    name: str
-    value: Array
-    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-
-    @property
-    def mean(self) -> Array:
-        """The estimate itself: a point has no spread."""
-        return self.value
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EstimatedFit(Iterated):
-    """What `m.learn(data, goal="map")` returns when hidden variables are there."""
-
-    plan: EMPlan
-    estimate: Estimate
-    columns: Mapping[str, Array]
-    sizes: Mapping[str, int]
-    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    seed: int = 0
-    backend: str = "numpy"
-    seconds: Mapping[str, float] | None = None
-
-    @property
-    def how(self) -> str:
-        """One line: which algorithm ran."""
-        count = len(self.estimate.objective)
-        state = "converged" if self.estimate.converged else "stopped"
-        return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend})"
-
-    def __getitem__(self, name: str) -> Point:
-        """The estimate of a parameter."""
-        if name not in self.estimate.values:
-            raise UnknownName(name, self.estimate.values, where="fit[...]")
-        return Point(name, self.estimate.values[name], self.labels)
-
-    def probabilities(self, name: str) -> Array:
-        """Row by row the posterior of a hidden discrete variable at the estimate."""
-        return self.estimate.expectations[hidden_named(self.plan.hidden, name).probability]
-
-    @property
-    def log_joint(self) -> float:
-        """`log p(data, estimate)`."""
-        return self.estimate.objective[-1]
-
-    @property
-    def log_likelihood(self) -> float:
-        """`log p(data | estimate)`: the objective without the priors."""
-        environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
-        known = self.plan.graph.known | self.plan.latent.names
-        prior = sum(
-            float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest if f.owner not in known
-        )
-        return self.log_joint - prior

@@ -12,7 +12,7 @@ from platewright.errors import NotSolvable, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.recognition.exchangeable import find_symmetries
-from platewright.run.em import Point
+from platewright.run.em_fit import Point
 from platewright.run.evidence import Evidence
 from platewright.run.evidence_annealed import annealed
 from platewright.run.evidence_chib import MOST_RELABELLINGS, chib

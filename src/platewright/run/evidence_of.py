@@ -5,7 +5,7 @@ from __future__ import annotations
 from platewright.errors import PlatewrightError
 from platewright.operation import Declined
 from platewright.run.collapsed_fit import CollapsedFit
-from platewright.run.em import EstimatedFit
+from platewright.run.em_fit import EstimatedFit
 from platewright.run.evidence import Evidence
 from platewright.run.evidence_chib import chib
 from platewright.run.evidence_fit import EvidenceFit

@@ -17,12 +17,13 @@ from platewright.language.plate import beginning
 from platewright.program.program import EVIDENCE
 from platewright.recognition.moments import expected_statistics
 from platewright.run.chain import chain_weights, forward, smooth
-from platewright.run.em import FALL, start_expectations
+from platewright.run.climbing import FALL
 from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.iterated import Iterated
 from platewright.run.marginal import Marginal, evaluate_at
 from platewright.run.posterior import Posterior
+from platewright.run.soft_start import start_expectations
 from platewright.schemas.hidden import Group, Hidden, hidden_named, joint_name
 from platewright.schemas.mean_field import MeanFieldPlan
 

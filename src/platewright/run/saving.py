@@ -29,7 +29,7 @@ from platewright.graph.serial import graph_from_json, graph_json
 from platewright.language.serial import label_from_json, label_json, table_from_json
 from platewright.run.allocation import that_fits
 from platewright.run.array_file import read_array, write_array
-from platewright.run.em import EstimatedFit
+from platewright.run.em_fit import EstimatedFit
 from platewright.run.fit import Fit
 from platewright.run.kept_columns import kept_columns
 from platewright.run.mean_field import MeanFieldFit

@@ -28,7 +28,8 @@ from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import NAME as SPLIT
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.array_file import read_array, write_array
-from platewright.run.em import Estimate, EstimatedFit
+from platewright.run.em import Estimate
+from platewright.run.em_fit import EstimatedFit
 from platewright.run.mean_field import Bounded, MeanFieldFit
 from platewright.run.predicting import written_graph
 from platewright.run.sampling import SampledFit
@@ -40,7 +41,7 @@ FORMAT = "platewright iterated fit"
 VERSION = 1
 _KEYS = (
     *("format", "version", "graph", "split", "goal", "schema", "programs", "sizes", "labels", "backend", "seed"),
-    *("seconds", "converged", "declined", "why", "arrays"),
+    *("seconds", "converged", "interrupted", "declined", "why", "arrays"),
 )
 IteratedFit = EstimatedFit | MeanFieldFit | SampledFit
 
@@ -63,6 +64,7 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
         "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
         "converged": bool(kept is None or kept.converged),
         "why": str(getattr(fit, "why", "")),
+        "interrupted": bool(getattr(kept, "interrupted", False)),
         "declined": [[refusal.operation, refusal.reason] for refusal in fit.plan.declined],
         "arrays": {group: list(arrays) for group, arrays in _groups(fit).items()},
     }
@@ -138,7 +140,9 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
             *known, backend, seconds = rest
             return SampledFit(plan, arrays.get("chains", {}), *known, backend, text_from_json(written["why"]), seconds)
         case EMPlan():
-            found = Estimate(arrays["values"], arrays["expectations"], _track(arrays), converged)
+            found = Estimate(
+                arrays["values"], arrays["expectations"], _track(arrays), converged, written["interrupted"] is True
+            )
             return EstimatedFit(plan, found, *rest)
         case MeanFieldPlan():
             bounded = Bounded(arrays["values"], arrays["expectations"], _track(arrays), converged)

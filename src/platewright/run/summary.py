@@ -21,7 +21,7 @@ import numpy as np
 
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
-from platewright.run.em import EstimatedFit, Point
+from platewright.run.em_fit import EstimatedFit, Point
 from platewright.run.evidence_fit import EvidenceFit
 from platewright.run.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.marginal import Marginal

@@ -35,6 +35,34 @@ def progress(items: Sequence[Item], title: str) -> Iterator[Item]:
             bar.stop()
 
 
+class Ticker:
+    """Progress of work whose end is not known: how far it is of the most it may take, and a word on how it stands."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self.title, self.total = title, total
+        self.start = self.last = monotonic()
+        self.bar: Any = None
+
+    def __enter__(self) -> Ticker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def tick(self, number: int, word: str = "") -> None:
+        """So many are done."""
+        now = monotonic()
+        if now - self.start < PATIENCE:
+            return
+        if sys.stderr.isatty():
+            self.bar = self.bar or _bar(self.title, self.total)
+            self.bar.update(self.bar.task_ids[0], completed=number, description=f"{self.title}: {word}")
+        elif now - self.last > 10 * PATIENCE:
+            self.last = now
+            print(f"{self.title}: {number} of at most {self.total}, {word}", file=sys.stderr)
+
+
 def _bar(title: str, total: int) -> Any:
     from rich.console import Console
     from rich.progress import Progress
