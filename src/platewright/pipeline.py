@@ -300,7 +300,7 @@ def _iterated(
         check_sizes(plan.complete.program, sizes)
         run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
         seconds = {**seconds, "run": perf_counter() - start}
-        given = (plan, run.chains, columns, sizes, dataset.labels, seed, run.backend, seconds)
+        given = (plan, run.chains, columns, sizes, dataset.labels, seed, run.backend, "", seconds)
         return CollapsedFit(*given, run.means, run.log_joint)
     for program in plan.programs:
         check_sizes(program, sizes)

@@ -5,10 +5,8 @@ The emitted file needs NumPy and SciPy only; what it shares with other emitted f
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import (
@@ -22,12 +20,12 @@ from platewright.algebra.expression import (
     free_indices,
     names,
 )
-from platewright.backends import pooling, support, twofold
-from platewright.backends.hints import functions_of, without_hints
+from platewright.backends import support
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy_expression import NumpyPrinter
 from platewright.backends.numpy_main import main_text
+from platewright.backends.numpy_shared import shared_calls, shared_texts
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
 
@@ -371,22 +369,6 @@ def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression]
             if free_indices(code) <= set(statement.over):
                 return index, code
     return None
-
-
-@lru_cache(maxsize=1)
-def shared_calls() -> dict[str, tuple[str, ...]]:
-    """For each support function the others that it calls."""
-    texts = shared_texts()
-    return {name: tuple(set(re.findall(r"\b(\w+)\(", text)) & texts.keys()) for name, text in texts.items()}
-
-
-@lru_cache(maxsize=1)
-def shared_texts() -> dict[str, str]:
-    """The support functions as emitted, by name."""
-    texts: dict[str, str] = {}
-    for module in (support, pooling, twofold):
-        texts |= functions_of(inspect.getsource(module))
-    return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}
 
 
 LEARN = '''
