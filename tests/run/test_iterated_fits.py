@@ -14,7 +14,13 @@ from scipy import stats
 
 import platewright as pw
 from platewright.errors import FormatError, PlatewrightError, ShapeError, UnknownName
+from platewright.run.em_fit import EstimatedFit
+from platewright.run.em_search import run_em
+from platewright.run.gaussian_hidden import condition
+from platewright.schemas.em import EMPlan, plan_em
 from schemas import hierarchies, sequences
+from schemas.gaussian_latents import LATENTS
+from schemas.small_instance import Case, instance
 
 WAYS = {
     "em": {"goal": "map"},
@@ -197,6 +203,25 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(PlatewrightError, match="no `t`"):
         line.predict(3)
     assert line.predict({"t": [1.0]})["y"].values.shape == (1000, 1)
+
+
+@pytest.mark.parametrize("case", LATENTS, ids=lambda case: case.name)
+def test_hidden_gaussians_have_means(case: Case) -> None:
+    plan = plan_em(case.graph, "map")
+    assert isinstance(plan, EMPlan)
+    small = instance(case, 1)
+    found = run_em(plan, small.columns, small.sizes, iterations=3, restarts=1)
+    fit = EstimatedFit(plan, found, small.columns, small.sizes)
+    for group in plan.latent.gaussian:
+        means = condition(group, {**small.columns, **found.values}, small.sizes).means
+        for member in group.members:
+            mean = fit.expected(member.name)
+            assert mean.shape == tuple(small.sizes[axis.plate] for axis in member.axes)
+            if group.classes:  # an average over the classes lies between them
+                low, high = means[member.name].min(), means[member.name].max()
+                assert low - 1e-9 <= mean.min() and mean.max() <= high + 1e-9
+            else:
+                assert mean == pytest.approx(means[member.name].reshape(mean.shape), abs=1e-12)
 
 
 def test_mean_field_has_a_tree_of_draws() -> None:

@@ -14,6 +14,7 @@ from platewright.family import Array
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.forward import extended
 from platewright.run.shown import Shown
+from platewright.schemas.hidden import joint_name
 
 if TYPE_CHECKING:
     from platewright.run.predicting import RowPrediction
@@ -39,7 +40,7 @@ class Iterated(Shown):
     def expected(self, name: str) -> Array:
         """The mean of an unknown, probabilities of a discrete one; of a variable with missing cells all its cells."""
         twin, seen = missing_name(name), observed_name(name)
-        hidden = {item.name for item in self.plan.hidden}
+        hidden = self.plan.latent.names
         if seen in self.columns and twin in self.plan.graph.nodes:
             whole = np.asarray(self.columns[name], dtype=float)
             return np.where(self.columns[seen] != 0, whole, self.expected(twin))
@@ -68,10 +69,25 @@ class Iterated(Shown):
         return np.asarray(found[name].mean(axis=0))
 
     def _hidden_mean(self, name: str) -> Array | None:
-        """The mean of a hidden variable that is not discrete, where the expectations hold one."""
+        """The mean of a hidden Gaussian: that of its points, over the classes that it depends on."""
         kept = getattr(self, "estimate", None) or getattr(self, "result", None)
         expectations: Mapping[str, Array] = {} if kept is None else kept.expectations
-        return expectations.get(f"{name}.mean")
+        for group in self.plan.latent.gaussian:
+            for member in group.members:
+                if member.name != name or member.point not in expectations:
+                    continue
+                mean = expectations[member.point].mean(axis=len(group.axes))
+                classes = tuple(item.name for item in group.classes)
+                if classes:
+                    if joint_name(classes) not in expectations:
+                        return None
+                    weights = expectations[joint_name(classes)]
+                    levels = tuple(range(len(group.batch), len(group.axes)))
+                    inner = (...,) + (None,) * (mean.ndim - weights.ndim)
+                    mean = (mean * weights[inner]).sum(axis=levels)
+                order = [axis.plate for axis in (*group.batch, *member.inner)]
+                return np.transpose(mean, [order.index(axis.plate) for axis in member.axes])
+        return None
 
     def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
         """Predictive of what `new` leaves open; `new` gives values of new rows, or just their number.
