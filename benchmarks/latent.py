@@ -25,6 +25,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"  # before NumPy is loaded
 
 import numpy as np  # noqa: E402
+from holes import holes  # noqa: E402
 from side_by_side import Line, fresh  # noqa: E402
 from topics import lda  # noqa: E402
 
@@ -317,6 +318,7 @@ LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "diagonal": partial(gaussian, "diagonal", 20),
     "classes": latent_classes,
     "lda": lambda setting: lda(setting.quick, setting.repeats),
+    "holes": lambda setting: holes(setting.quick, setting.repeats),
     "hmm": partial(chain, 0),
     "hmm-gaussian": partial(chain, 4),
     "first": first_result,

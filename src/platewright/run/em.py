@@ -18,6 +18,7 @@ from platewright.run.climbing import Climb, Slope, climb
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.gaussian_hidden import condition, point_sizes
 from platewright.run.interior import moved_inside
+from platewright.run.native_cliques import NativeCliques
 from platewright.run.native_em import EMStep, NativeEM
 from platewright.run.posterior import Posterior
 from platewright.run.sanity import check_possible
@@ -66,7 +67,7 @@ class Runner:
     plan: EMPlan
     columns: Mapping[str, Array]
     sizes: Mapping[str, int]
-    native: NativeEM | None = None
+    native: NativeEM | NativeCliques | None = None
     """Makes both steps in one pass over the rows; without it, or where it has no C, NumPy makes them one by one."""
 
     @cached_property
@@ -193,8 +194,9 @@ class Runner:
         """The expectations at given parameters; a fused step has not kept them."""
         if isinstance(found, Expected):
             return found.expectations
-        assert self.native is not None
-        return self.native.probabilities(values)
+        if isinstance(self.native, NativeEM):
+            return self.native.probabilities(values)
+        return self.expected(values).expectations
 
     def next_values(self, found: Expected | EMStep, values: Mapping[str, Array]) -> dict[str, Array]:
         """The mode after an expectation, whoever made it."""
@@ -226,8 +228,17 @@ def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> s
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     rows = max((sizes[axes[0].plate] for axes in plan.latent.elements), default=0)
-    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) else ROWS_FOR_C
+    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
     wanted = backend == "c" or (backend == "auto" and rows >= enough)
-    alone = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
-    alone = alone and all(len(group.members) == 1 for group in plan.latent.groups)
-    return "c" if wanted and alone and find_compiler() is not None else "numpy"
+    fits = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
+    return "c" if wanted and fits and find_compiler() is not None else "numpy"
+
+
+def has_ties(plan: EMPlan) -> bool:
+    """Whether hidden classes meet."""
+    return any(len(group.members) > 1 for group in plan.latent.groups)
+
+
+def native_runner(plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> NativeEM | NativeCliques:
+    """The C for a plan: by cliques where classes meet."""
+    return NativeCliques(plan, columns, sizes) if has_ties(plan) else NativeEM(plan, columns, sizes)

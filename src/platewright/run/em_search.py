@@ -11,8 +11,7 @@ from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.climbing import Climb, climb
-from platewright.run.em import Estimate, Runner, start_values
-from platewright.run.native_em import NativeEM
+from platewright.run.em import Estimate, Runner, native_runner, start_values
 from platewright.run.sanity import check_counts
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
@@ -35,7 +34,7 @@ def run_em(
 ) -> Estimate:
     """The best of several short runs, carried on until it stands still; one that has no upper bound gives way."""
     check_counts(restarts=restarts, iterations=iterations)
-    runner = Runner(plan, columns, sizes, NativeEM(plan, columns, sizes) if backend == "c" else None)
+    runner = Runner(plan, columns, sizes, native_runner(plan, columns, sizes) if backend == "c" else None)
     with Ticker("em", iterations) as ticker:
         return _Search(runner, int(iterations), tolerance, checkpoint or Checkpoint(), ticker).run(seed, int(restarts))
 
