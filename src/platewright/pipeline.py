@@ -9,8 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from platewright.backends.c_collapsed import default_source
-from platewright.backends.emit import emit
+from platewright.backends.plan_source import plan_source
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
@@ -36,6 +35,8 @@ from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.em import choose_em_backend
 from platewright.run.em_fit import EstimatedFit
 from platewright.run.em_search import run_em
+from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
+from platewright.run.evidence_fit import EvidenceFit, run_evidence, settled
 from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
 from platewright.run.mean_field import MeanFieldFit, run_mean_field
@@ -49,6 +50,7 @@ from platewright.run.verifying_iterations import verify_iterations
 from platewright.schema import Goal, Plan
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -60,10 +62,10 @@ OPTIONS = {
     "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
     "em": ("restarts", "iterations", "tolerance", "checkpoint"),
 }
-OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"]}
+OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
 """What `learn` passes on to an iterative schema."""
 
-AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit
+AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 
 class Model(language.Model):
@@ -162,8 +164,9 @@ class Model(language.Model):
         dataset = bind(wanted, data, scan=scan, partly=True)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
-        derived = perf_counter()
         columns = columns_of(plan.graph, dataset)
+        plan = settled(plan, by, columns, {**fixed_sizes(plan.graph), **dataset.sizes})
+        derived = perf_counter()
         if not isinstance(plan, Plan):
             if not scan and not are_finite(dataset.columns.values()):
                 return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
@@ -262,14 +265,14 @@ def read_uai(source: str | Path) -> Model:
 
 
 def _iterated(
-    plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan,
+    plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan,
     columns: Mapping[str, Any],
     dataset: Dataset,
     seed: int,
     backend: str,
     options: Mapping[str, Any],
     seconds: dict[str, float],
-) -> EstimatedFit | MeanFieldFit | SampledFit:
+) -> EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit:
     """Run an iterative plan."""
     start = perf_counter()
     allowed = OPTIONS[plan.schema]
@@ -290,6 +293,9 @@ def _iterated(
         bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
         seconds = {**seconds, "run": perf_counter() - start}
         return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
+    if isinstance(plan, EvidencePlan):
+        weighed = run_evidence(plan, columns, sizes, dataset.labels, seed, backend, options)
+        return replace(weighed, seconds={**seconds, "run": perf_counter() - start})
     if isinstance(plan, CollapsedPlan):
         check_sizes(plan.complete.program, sizes)
         run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
@@ -374,22 +380,6 @@ class DerivedPlan:
 
     def __repr__(self) -> str:
         return f"<Plan for {self.plan.graph.title}: {self.how}>"
-
-
-def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
-    """The programs of a plan as source."""
-    match plan:
-        case Plan():
-            return emit(plan.program, backend)
-        case GibbsPlan():
-            programs = plan.programs
-        case CollapsedPlan():
-            if backend == "c":
-                return default_source(plan).text
-            programs = (plan.complete.program,)  # the parameters given the hidden variables
-        case _:
-            programs = (plan.expect, *plan.latent.programs)
-    return "\n\n".join(emit(program, backend) for program in programs)
 
 
 def split_all(graph: Graph, partly: Iterable[str]) -> tuple[Step, ...]:

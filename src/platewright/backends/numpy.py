@@ -5,9 +5,8 @@ The emitted file needs NumPy and SciPy only; what it shares with other emitted f
 
 from __future__ import annotations
 
-import inspect
 import re
-from functools import lru_cache
+from collections.abc import Iterable
 
 from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import (
@@ -21,28 +20,28 @@ from platewright.algebra.expression import (
     free_indices,
     names,
 )
-from platewright.backends import pooling, support, twofold
-from platewright.backends.hints import functions_of, without_hints
+from platewright.backends import support
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy_expression import NumpyPrinter
 from platewright.backends.numpy_main import main_text
 from platewright.backends.numpy_means import means_text
+from platewright.backends.numpy_shared import shared_calls, shared_texts
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
 
 
 def numpy_source(program: Program) -> str:
     """The whole module as text."""
-    return laid_out(_Emitter(program).module())
+    return laid_out(Emitter(program).module())
 
 
-class _Emitter:
+class Emitter:
     """Prints statement after statement with one table of names."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, reserved: Iterable[str] = ()) -> None:
         self.program = program
-        self.names = Names()
+        self.names = Names(reserved)
         self.printer = NumpyPrinter(self.names)
         for name in program.columns:
             self.names(name)
@@ -91,9 +90,9 @@ class _Emitter:
 
     # -- one pass over rows ---
 
-    def statistics_function(self) -> str:
+    def passes_body(self) -> list[str]:
+        """The statistics, statement after statement."""
         body: list[str] = []
-        results = []
         for statement in self.program.passes:
             body += self._because(statement.because)
             match statement:
@@ -101,7 +100,11 @@ class _Emitter:
                     body += self.statistic(statement)
                 case Pool():
                     body += self.pool(statement)
-            results.append(f'"{self.names(statement.name)}": {self.names(statement.name)}')
+        return body
+
+    def statistics_function(self) -> str:
+        body = self.passes_body()
+        results = [f'"{self.names(statement.name)}": {self.names(statement.name)}' for statement in self.program.passes]
         body.append(f"return {{{', '.join(results)}}}")
         if not self.pools():
             doc = "Sufficient statistics of a batch of rows (Theorem 4.1)."
@@ -197,11 +200,23 @@ class _Emitter:
 
     # -- after the pass ---
 
+    def found_lines(self) -> list[str]:
+        """Statistics by their names."""
+        shown = [self.names(statement.name) for statement in self.program.passes]
+        return [f'{name} = found["{name}"]' for name in shown]
+
     def finish_function(self) -> str:
+        body = self.found_lines() + self.finish_body()
+        body.append("return {")
+        body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
+        body.append("}")
+        return self._function(
+            "finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body
+        )
+
+    def finish_body(self) -> list[str]:
+        """What follows from the statistics, statement after statement."""
         body: list[str] = []
-        for statement in self.program.passes:
-            name = self.names(statement.name)
-            body.append(f'{name} = found["{name}"]')
         for step in self.program.body:
             body += self._because(step.because)
             match step:
@@ -211,12 +226,7 @@ class _Emitter:
                     body += self.pool(step, late=True)
                 case Triangularise():
                     body += self.triangularise(step)
-        body.append("return {")
-        body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
-        body.append("}")
-        return self._function(
-            "finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body
-        )
+        return body
 
     def triangularise(self, step: Triangularise) -> list[str]:
         self.printer.used |= {"placed", "stacked", "triangularised"}
@@ -333,6 +343,10 @@ class _Emitter:
     def _because(self, text: str) -> list[str]:
         return [f"# {comment(text)}"] if text else []
 
+    def plates(self) -> tuple[str, ...]:
+        """The plates whose sizes a function may need."""
+        return tuple(self.program.plates)
+
     def _function(self, signature: str, doc: str, body: list[str], load: bool = True) -> str:
         code = "\n".join(line for line in body if not line.startswith("#"))
         # Names in text and attributes (`np.where`) are not the variables of the same name.
@@ -342,7 +356,7 @@ class _Emitter:
             for column in self.program.columns:
                 if self.names(column) in words:
                     loads.append(f'{self.names(column)} = data["{self.names(column)}"]')
-            for plate in self.program.plates:
+            for plate in self.plates():
                 if self.printer.size(plate) in words:
                     loads.append(f'{self.printer.size(plate)} = size["{self.names(plate)}"]')
         lines = [f"def {signature}:", f'    """{doc}"""', *(f"    {line}" for line in loads + body)]
@@ -358,22 +372,6 @@ def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression]
             if free_indices(code) <= set(statement.over):
                 return index, code
     return None
-
-
-@lru_cache(maxsize=1)
-def shared_calls() -> dict[str, tuple[str, ...]]:
-    """For each support function the others that it calls."""
-    texts = shared_texts()
-    return {name: tuple(set(re.findall(r"\b(\w+)\(", text)) & texts.keys()) for name, text in texts.items()}
-
-
-@lru_cache(maxsize=1)
-def shared_texts() -> dict[str, str]:
-    """The support functions as emitted, by name."""
-    texts: dict[str, str] = {}
-    for module in (support, pooling, twofold):
-        texts |= functions_of(inspect.getsource(module))
-    return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}
 
 
 LEARN = '''

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from platewright.algebra.expression import Index
 from platewright.graph.equation import joint_equation
+from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
 from platewright.schemas.blocks import (
     Block,
@@ -20,10 +21,12 @@ from platewright.schemas.blocks import (
 )
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
+from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
-AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
 
 def explain_plan(plan: AnyPlan) -> str:
@@ -35,6 +38,8 @@ def explain_plan(plan: AnyPlan) -> str:
             return explain_gibbs(plan)
         case CollapsedPlan():
             return explain_collapsed(plan)
+        case EvidencePlan():
+            return explain_evidence(plan)
     return explain_em(plan)
 
 
@@ -72,6 +77,12 @@ def _why_not_better(plan: AnyPlan) -> list[str]:
     return ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
 
 
+def _about_labels(plan: EMPlan | EvidencePlan | GibbsPlan | MeanFieldPlan | CollapsedPlan) -> list[str]:
+    """Labels of hidden variables that the model cannot tell apart."""
+    found = find_symmetries(plan.graph, plan.factors, fixed_sizes(plan.graph))
+    return ["", *(symmetry.sentence for symmetry in found)] if found else []
+
+
 def _line(statement: object) -> str:
     from platewright.program.program import statement_text
 
@@ -83,6 +94,18 @@ def explain_gibbs(plan: GibbsPlan) -> str:
     lines = _heading(plan, "unknown", plan.graph.unknown)
     for number, block in enumerate(plan.blocks, start=1):
         lines += [f"{number}. {line}" if k == 0 else f"       {line}" for k, line in enumerate(_told(block))]
+    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
+
+
+def explain_evidence(plan: EvidencePlan) -> str:
+    """The identity that a method rests on, and the plan below it."""
+    lines = [*_heading(plan, "unknown", plan.unknown), *plan.lines]
+    if plan.gibbs is not None:
+        lines += ["", *explain_gibbs(plan.gibbs).splitlines()[6:]]
+    if plan.complete is not None:
+        lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("elim"))]
+    if plan.gibbs is None:  # a sampler has told it
+        lines += _about_labels(plan)
     return "\n".join(lines + _why_not_better(plan))
 
 
@@ -129,7 +152,7 @@ def explain_collapsed(plan: CollapsedPlan) -> str:
         for stage in move.stages:
             lines.append(f"    for each {', '.join(row.name for row in stage.rows)} of the element, one after another:")
             lines += [f"        + {_summed(change.loops)}{change.expression}" for change in stage.changes]
-    return "\n".join(lines + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
 
 
 def _summed(loops: Sequence[Index]) -> str:
@@ -155,4 +178,4 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
         lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
         lines += [f"    {_line(statement)}" for statement in program.passes]
-    return "\n".join(lines + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))

@@ -11,11 +11,12 @@ from platewright.operation import Declined
 from platewright.schema import Goal, Plan
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from platewright.schemas.em import EMPlan, plan_em
+from platewright.schemas.evidence import EvidencePlan, plan_annealed, plan_chib, plan_enumeration, plan_laplace
 from platewright.schemas.exact import plan_exact
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 
-AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
 SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
     ("exact", plan_exact),
@@ -23,12 +24,16 @@ SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
     ("collapsed-gibbs", plan_collapsed),
     ("gibbs", plan_gibbs),
     ("mean-field", plan_mean_field),
+    ("enumeration", plan_enumeration),
+    ("chib", plan_chib),
+    ("annealed", plan_annealed),
+    ("laplace", plan_laplace),
 )
 """All schemas, the most exact first."""
 
 AUTOMATIC: dict[str, tuple[str, ...]] = {
     "posterior": ("exact", "gibbs"),
-    "evidence": ("exact",),
+    "evidence": ("exact", "enumeration", "chib", "annealed"),
     "map": ("exact", "em"),
 }
 """For each goal the schemas that `by="auto"` tries, in order."""

@@ -11,14 +11,15 @@ from platewright.errors import MissingExtra, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.fit import Fit
+from platewright.run.mean_field import MeanFieldFit
 from platewright.run.sampling import SampledFit
 
 KEPT_BY_ARVIZ = frozenset(("chain", "draw", "sample"))
 
 
-def to_arviz(fit: Fit | SampledFit, count: int = 4000, seed: int | None = None) -> Any:
+def to_arviz(fit: Fit | SampledFit | MeanFieldFit, count: int = 4000, seed: int | None = None) -> Any:
     """Draws in the group `posterior` (exact ones are one chain), known variables in `observed_data`."""
-    if not isinstance(fit, (Fit, SampledFit)):
+    if not isinstance(fit, (Fit, SampledFit, MeanFieldFit)):
         raise PlatewrightError("a point estimate has no draws", hint="learn with goal='posterior'")
     try:
         from arviz_base import from_dict  # an extra, and slow to load
@@ -28,7 +29,7 @@ def to_arviz(fit: Fit | SampledFit, count: int = 4000, seed: int | None = None) 
         ) from error
     graph = fit.plan.graph
     if isinstance(fit, SampledFit):
-        drawn = {name: np.asarray(values) for name, values in fit.chains.items()}
+        drawn = {name: np.asarray(values) for name, values in fit.matched.items()}
     else:
         drawn = {name: np.asarray(values)[None] for name, values in fit.draws(count, seed).items()}
     groups: dict[str, dict[str, Array]] = {"posterior": drawn}
@@ -55,7 +56,7 @@ def _dim(name: str, taken: set[str]) -> str:
     return f"{name}_plate" if name in taken or name in KEPT_BY_ARVIZ else name
 
 
-def _coords(fit: Fit | SampledFit, dims: Mapping[str, list[str]]) -> dict[str, Any]:
+def _coords(fit: Fit | SampledFit | MeanFieldFit, dims: Mapping[str, list[str]]) -> dict[str, Any]:
     """Labels of the dimensions in use, where the data or the model gave any."""
     found: dict[str, Any] = {}
     for name, listed in dims.items():

@@ -54,6 +54,8 @@ class CollapsedFit(SampledFit):
         """The posterior mean of a parameter: its conditional mean, averaged over the kept sweeps."""
         if name not in self.means:
             raise UnknownName(name, self.means, where="fit.expected(...)")
+        if self.matching.switched:  # means over draws that use different labels say nothing
+            return self.flat[name].mean(axis=0)
         return self.means[name]
 
 

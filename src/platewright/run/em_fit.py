@@ -11,7 +11,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.run.em import Estimate
-from platewright.run.shown import Shown
+from platewright.run.iterated import Iterated
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import hidden_named
 
@@ -31,7 +31,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EstimatedFit(Shown):
+class EstimatedFit(Iterated):
     """What `m.learn(data, goal="map")` returns when hidden variables are there."""
 
     plan: EMPlan

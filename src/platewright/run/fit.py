@@ -16,6 +16,7 @@ from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Factor
+from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.program.program import EVIDENCE
 from platewright.run.changing import forgotten, row_plate, updated
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
@@ -155,6 +156,19 @@ class Fit(Shown):
         if "p" in found.parameters:
             return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)
         return np.exp(found.parameters["log_probabilities"])
+
+    def expected(self, name: str) -> Array:
+        """The posterior mean of an unknown, of a discrete one the probabilities; missing cells among those seen."""
+        twin, seen = missing_name(name), observed_name(name)
+        if seen in self.columns and (twin in self.posterior.unknown or twin in self.plan.barren):
+            return np.where(self.columns[seen] != 0, self.columns[name], self.expected(twin))
+        node = self.plan.graph.nodes.get(name)
+        if node is not None and name in self.posterior.unknown and node.domain.is_finite:
+            return self.probabilities(name)
+        found = self[name]
+        if isinstance(found, Marginal) and found.family.mean is None:
+            return np.asarray(self._marginal_draws[name].mean(axis=0))
+        return np.asarray(found.mean)
 
     @property
     def estimate(self) -> Mapping[str, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -24,20 +24,32 @@ def extend_draws(
     posterior: Posterior, drawn: Mapping[str, Array], count: int, generator: np.random.Generator
 ) -> dict[str, Array]:
     """Draws of predicted nodes and functions, given draws of the unknowns."""
-    graph = posterior.plan.graph
+    plan = posterior.plan
+    return extended(plan.graph, plan.barren, posterior.environment, drawn, count, generator)
+
+
+def extended(
+    graph: Graph,
+    barren: Collection[str],
+    environment: Environment,
+    drawn: Mapping[str, Array],
+    count: int,
+    generator: np.random.Generator,
+) -> dict[str, Array]:
+    """Draws of predicted nodes and functions, given data in an environment and draws of the unknowns."""
     found = dict(drawn)
-    sizes = {**posterior.sizes, DRAW.plate: count}
+    sizes = {**environment.sizes, DRAW.plate: count}
     for name in topological(graph):
         node = graph.nodes[name]
-        wanted = name in posterior.plan.barren or (node.kind == "deterministic" and not graph.is_known(name))
-        if not wanted or any(axis.plate not in sizes for axis in node.axes):
+        wanted = name in barren or (node.kind == "deterministic" and not graph.is_known(name))
+        if not wanted or name in found or any(axis.plate not in sizes for axis in node.axes):
             continue
-        environment = Environment({**posterior.environment.values, **found}, sizes)
+        here = Environment({**environment.values, **found}, sizes)
         if node.definition is not None:
             lifted = lift(node.definition, frozenset(found), DRAW)
-            found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
+            found[name] = np.array(evaluate(lifted, here, (DRAW, *node.axes)))
         elif node.family is not None:
-            found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
+            found[name] = draw_node(node, here, frozenset(found), generator, (DRAW,))
     order = {name: found[name] for name in graph.nodes if name in found}
     return order
 

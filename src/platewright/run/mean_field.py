@@ -20,9 +20,9 @@ from platewright.run.chain import chain_weights, forward, smooth
 from platewright.run.climbing import FALL
 from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.gaussian_hidden import condition, point_sizes
+from platewright.run.iterated import Iterated
 from platewright.run.marginal import Marginal, evaluate_at
 from platewright.run.posterior import Posterior
-from platewright.run.shown import Shown
 from platewright.run.soft_start import start_expectations
 from platewright.schemas.hidden import Group, Hidden, hidden_named, joint_name
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -182,7 +182,7 @@ def run_mean_field(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanFieldFit(Shown):
+class MeanFieldFit(Iterated):
     """What `m.learn(data, by="mean-field")` returns."""
 
     plan: MeanFieldPlan
@@ -230,5 +230,7 @@ class MeanFieldFit(Shown):
 
     @property
     def log_evidence(self) -> float:
-        """Not known exactly: `lower_bound` is what mean field gives."""
+        """Not known exactly: `lower_bound` is what mean field gives, and what the goal `evidence` asks for."""
+        if self.plan.goal == "evidence":
+            return self.lower_bound
         raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")

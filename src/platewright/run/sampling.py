@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,17 @@ from platewright.algebra.evaluate import Environment
 from platewright.backends.c_expression import Unprintable
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.averaging import expected_value
 from platewright.run.diagnosing import array_stats
 from platewright.run.gibbs import Sampler, check_state, run_chain
 from platewright.run.hamiltonian_block import warn_of_divergence
+from platewright.run.labels import Matching, match
 from platewright.run.monitoring import Drawn
 from platewright.run.moving import Mover
 from platewright.run.native import thread_count
 from platewright.run.native_gibbs import NativeGibbs, compiled_gibbs
 from platewright.run.native_gibbs_chains import Counts, run_chains
+from platewright.run.predicting import RowPrediction, predict_rows
 from platewright.run.sampled import Sampled
 from platewright.run.sanity import check_counts
 from platewright.run.shown import Shown
@@ -57,7 +61,7 @@ class SampledFit(Shown):
 
     def __getitem__(self, name: str) -> Sampled:
         """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
-        found = self.chains.get(name)
+        found = self.matched.get(name)
         if found is None:
             found = self._followed(name)
         return Sampled(name, found.reshape(-1, *found.shape[2:]), self.labels, found)
@@ -72,12 +76,37 @@ class SampledFit(Shown):
         ]
         if name not in follow:
             raise UnknownName(name, [*self.flat, *follow], where="fit[...]")
-        return Drawn(graph, self.chains, self.columns, self.sizes).node(name, self.seed)
+        return Drawn(graph, self.matched, self.columns, self.sizes).node(name, self.seed)
+
+    @cached_property
+    def matching(self) -> Matching:
+        """For exchangeable labels the relabelling of every draw that makes all draws agree."""
+        return match(self.symmetries, self.chains)
+
+    @cached_property
+    def matched(self) -> Mapping[str, Array]:
+        """The draws by chain, under labels that agree from draw to draw."""
+        return self.matching.moved(self.chains)
 
     @cached_property
     def flat(self) -> Mapping[str, Array]:
-        """Draws of all chains one after another."""
-        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.chains.items()}
+        """Draws of all chains one after another, under labels that agree."""
+        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.matched.items()}
+
+    def expected(self, name: str) -> Array:
+        """The posterior mean, of a discrete unknown the probabilities; of conditional means where they are known."""
+        return expected_value(self, name)
+
+    def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
+        """Posterior predictive of what `new` leaves open; `new` gives values of new rows, or just their number."""
+        chosen = self.seed if seed is None else seed
+        return predict_rows(self.plan, self.draws(count, chosen), self.sizes, self.labels, new, chosen)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
+        from platewright.run.saving import save
+
+        save(self, path)
 
     def draws(self, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
         """All draws, or a random choice of them."""
@@ -89,10 +118,8 @@ class SampledFit(Shown):
 
     @property
     def log_evidence(self) -> float:
-        """Not given by Gibbs sampling."""
-        raise PlatewrightError(
-            "Gibbs sampling gives draws, not the evidence", hint="closed-form fits have log_evidence"
-        )
+        """`log p(data | model)` by Chib's method; `evidence` has its Monte Carlo error."""
+        return self.evidence.value
 
     def probabilities(self, name: str) -> Array:
         """For a discrete unknown the share of draws in which each element has each value."""
@@ -103,10 +130,10 @@ class SampledFit(Shown):
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
-        """R-hat and effective sample size of every quantity (needs the extra `arviz`)."""
+        """R-hat and effective sample size of every quantity, under labels that agree (needs the extra `arviz`)."""
         stats = array_stats()
         found: dict[str, dict[str, Array]] = {}
-        for name, values in self.chains.items():
+        for name, values in self.matched.items():
             if not np.issubdtype(values.dtype, np.floating):
                 continue
             found[name] = {

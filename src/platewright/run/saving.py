@@ -29,8 +29,13 @@ from platewright.graph.serial import graph_from_json, graph_json
 from platewright.language.serial import label_from_json, label_json, table_from_json
 from platewright.run.allocation import that_fits
 from platewright.run.array_file import read_array, write_array
+from platewright.run.em_fit import EstimatedFit
 from platewright.run.fit import Fit
 from platewright.run.kept_columns import kept_columns
+from platewright.run.mean_field import MeanFieldFit
+from platewright.run.sampling import SampledFit
+from platewright.run.saving_iterated import FORMAT as ITERATED
+from platewright.run.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays
 from platewright.run.signature_of import signature_of
 from platewright.schema import Plan
 
@@ -46,11 +51,23 @@ _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeErr
 """What Python's zip reader raises on files that are damaged or of another kind."""
 
 
-def save(fit: Fit, path: str | Path) -> None:
+def save(fit: Fit | IteratedFit, path: str | Path) -> None:
     """Write a fit to a file; an existing file is replaced only when all is written."""
-    if not isinstance(fit, Fit):
-        raise FormatError(f"a {type(fit).__name__} cannot be saved yet", expected="a closed-form fit")
     target = Path(path)
+    unfinished = target.with_name(target.name + ".part")
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
+        match fit:
+            case Fit():
+                _write(archive, fit)
+            case EstimatedFit() | MeanFieldFit() | SampledFit():
+                archive.writestr(TEXT, json.dumps(iterated_text(fit), allow_nan=False), zipfile.ZIP_DEFLATED)
+                write_arrays(archive, fit)
+            case _:
+                raise FormatError(f"a {type(fit).__name__} cannot be saved", expected="a posterior or an estimate")
+    unfinished.replace(target)
+
+
+def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
     kept = kept_columns(fit.plan, fit.columns)
     text = {
         "format": FORMAT,
@@ -67,22 +84,22 @@ def save(fit: Fit, path: str | Path) -> None:
         "statistics": [[name, _parts(value)] for name, value in fit.statistics.items()],
         "columns": list(kept),
     }
-    unfinished = target.with_name(target.name + ".part")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(TEXT, json.dumps(text, allow_nan=False), zipfile.ZIP_DEFLATED)
-        for number, value in enumerate(_flat(fit.statistics)):
-            write_array(archive, f"statistics/{number}.npy", value)
-        for number, value in enumerate(kept.values()):
-            write_array(archive, f"columns/{number}.npy", value)
-    unfinished.replace(target)
+    archive.writestr(TEXT, json.dumps(text, allow_nan=False), zipfile.ZIP_DEFLATED)
+    for number, value in enumerate(_flat(fit.statistics)):
+        write_array(archive, f"statistics/{number}.npy", value)
+    for number, value in enumerate(kept.values()):
+        write_array(archive, f"columns/{number}.npy", value)
 
 
-def load(path: str | Path) -> Fit:
+def load(path: str | Path) -> Fit | IteratedFit:
     """The fit that `save` wrote; a `FormatError` says what is wrong with any other file."""
     where = str(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            return _read(archive, where)
+            written = _text(archive, where)
+            if written["format"] == ITERATED:
+                return read_iterated(archive, written, where)
+            return _read(archive, written, where)
     except FileNotFoundError:
         raise FormatError("there is no such file", where=where) from None
     except _DAMAGE as error:
@@ -91,8 +108,8 @@ def load(path: str | Path) -> Fit:
         ) from error
 
 
-def _read(archive: zipfile.ZipFile, where: str) -> Fit:
-    written = _text(archive, where)
+def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
+    written = table_from_json(data, *_KEYS)
     graph = graph_from_json(written["graph"])
     sizes = {text_from_json(name): size_from_json(size) for name, size in _table(written["sizes"]).items()}
     plan = _same_plan(graph, sizes, written, where)
@@ -131,13 +148,13 @@ def _text(archive: zipfile.ZipFile, where: str) -> dict[str, Any]:
         data = json.loads(archive.read(TEXT))
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{TEXT} cannot be read: {error}", where=where) from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, ITERATED):
         raise FormatError("a file of another kind", where=where, expected=f"format {FORMAT!r}")
     if data.get("version") != VERSION:
         raise FormatError(
             f"the file has version {data.get('version')!r}"[:80], where=where, expected=f"version {VERSION}"
         )
-    return table_from_json(data, *_KEYS)
+    return data
 
 
 def _same_plan(graph: Graph, sizes: Mapping[str, int], written: Mapping[str, Any], where: str) -> Plan:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from platewright.recognition.exchangeable import Symmetry
+    from platewright.run.evidence import Evidence
 
 
 class Shown:
-    """A result with a `plan` and a line `how`."""
+    """A result with a `plan`, sizes of plates and a line `how`."""
 
     plan: Any
+    sizes: Any
     how: Any
 
     def explain(self) -> str:
@@ -28,6 +34,26 @@ class Shown:
         from platewright.run.report import report
 
         return report(self.plan, self)  # type: ignore[arg-type]
+
+    def source(self, backend: str = "numpy") -> str:
+        """The emitted program."""
+        from platewright.backends.plan_source import plan_source
+
+        return plan_source(self.plan, backend)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The log evidence that this fit can give, with the method and its Monte Carlo error."""
+        from platewright.run.evidence_of import evidence_of
+
+        return evidence_of(self)
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The labels that the model cannot tell apart; every mode of the posterior comes once for each relabelling."""
+        from platewright.recognition.exchangeable import find_symmetries
+
+        return find_symmetries(self.plan.graph, self.plan.factors, self.sizes)
 
     def _repr_html_(self) -> str:
         from platewright.run.summary import summary_html

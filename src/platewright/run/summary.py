@@ -22,9 +22,12 @@ import numpy as np
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.em_fit import EstimatedFit, Point
+from platewright.run.evidence_fit import EvidenceFit
 from platewright.run.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.marginal import Marginal
+from platewright.run.mean_field import MeanFieldFit
 from platewright.run.sampled import Sampled
+from platewright.run.sampling import SampledFit
 from platewright.run.table import GAP, Row, Summary, table_html
 
 PROBABILITIES = (0.05, 0.5, 0.95)
@@ -62,11 +65,26 @@ def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
             rows += _point_rows(fit, name, found, most, notes)
         else:
             rows += _rows(fit, name, found, most, notes)
+    notes += _about_labels(fit)
     return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}{_score(fit)}", tuple(rows), tuple(notes))
+
+
+def _about_labels(fit: AnyFit) -> list[str]:
+    """Labels that could be swapped, and what was done about it."""
+    match fit:
+        case SampledFit():
+            done = "draws were relabelled to agree" if fit.matching.switched else "all draws agree"
+        case EstimatedFit() | MeanFieldFit():
+            done = "one of them is shown"
+        case _:
+            return []
+    return [f"{symmetry.sentence}; {done}" for symmetry in fit.symmetries]
 
 
 def unknown_names(fit: AnyFit) -> list[str]:
     """The unknowns that were learned, in the order of writing."""
+    if isinstance(fit, EvidenceFit):
+        return list(fit.learned)
     found = []
     for name in fit.plan.graph.unknown:
         if name in fit.plan.barren:
@@ -86,6 +104,10 @@ def _score(fit: AnyFit) -> str:
             return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
         case EstimatedFit():
             return f", log joint {fit.log_joint:.6g}"
+        case EvidenceFit():
+            return f", {fit.evidence}"
+        case MeanFieldFit():
+            return f", log evidence at least {fit.lower_bound:.6g}"
     return ""
 
 

@@ -1,0 +1,200 @@
+"""The functions that emitted EM programs share: modes, soft starts, recursions along chains.
+
+Like those of `support.py` they are copied into emitted source as they stand here, without their type hints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from platewright.algebra.lazy import special
+from platewright.family import Array
+
+
+def mode_of_beta(a: Array, b: Array) -> Array:
+    """The peak; without one (a, b <= 1) the end with more mass, and the middle if both are 1."""
+    left, right = np.maximum(a - 1, 0), np.maximum(b - 1, 0)
+    total = left + right
+    ends = np.where((a == 1) & (b == 1), 0.5, a > b)
+    return np.where(total > 0, left / np.where(total > 0, total, 1), ends)
+
+
+def mode_of_dirichlet(concentration: Array) -> Array:
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
+
+
+def mode_of_gamma(shape: Array, rate: Array) -> Array:
+    """The peak, at zero for shapes below one."""
+    return np.maximum(shape - 1, 0) / rate
+
+
+def mode_of_inverse_gamma(shape: Array, scale: Array) -> Array:
+    """The peak."""
+    return scale / (shape + 1)
+
+
+def mode_of_wishart(degrees: Array, inverse_scale: Array) -> Array:
+    """The peak."""
+    size = inverse_scale.shape[-1]
+    return np.maximum(degrees - size - 1, 0)[..., None, None] * np.linalg.inv(inverse_scale)
+
+
+def mode_of_inverse_wishart(degrees: Array, scale: Array) -> Array:
+    """The peak."""
+    return scale / (degrees + scale.shape[-1] + 1)[..., None, None]
+
+
+def soft_start(columns: Sequence[Array], shape: tuple[int, ...], levels: int, generator: np.random.Generator) -> Array:
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
+
+
+def levels_apart(values: Array) -> Array:
+    """Labels as zeros and ones, so that they have distances."""
+    flat = np.reshape(values, (len(values), -1))
+    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
+
+
+def neighbours(probability: Array, first: Array) -> Array:
+    """Pairs of neighbouring values as if they were independent: where chains begin there is none."""
+    pair = np.concatenate([probability[:1], probability[:-1]])[:, :, None] * probability[:, None, :]
+    return np.where(np.asarray(first)[:, None, None] != 0, 0.0, pair)
+
+
+def forward_backward(single: Array, pair: Array, first: Array) -> tuple[Array, Array, float]:
+    """Probabilities of each value and of each pair of neighbours along chains, and the log of the total weight.
+
+    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
+    """
+    steps, levels = single.shape
+    begins = np.asarray(first) != 0
+    filtered = np.empty((steps, levels))
+    total = 0.0
+    for t in range(steps):
+        row = single[t]
+        if not begins[t]:
+            row = row + special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
+        norm = special.logsumexp(row)
+        if norm == -np.inf:
+            raise ArithmeticError(f"the data have probability zero at step {t}")
+        filtered[t] = row - norm
+        total += norm
+    ahead = np.zeros(levels)
+    probability, pairs = np.empty((steps, levels)), np.zeros((steps, levels, levels))
+    for t in reversed(range(steps)):
+        smooth = filtered[t] + ahead
+        probability[t] = np.exp(smooth - special.logsumexp(smooth))
+        if begins[t]:
+            ahead = np.zeros(levels)
+            continue
+        arriving = pair[t] + (single[t] + ahead)
+        joint = filtered[t - 1][:, None] + arriving
+        pairs[t] = np.exp(joint - special.logsumexp(joint))
+        ahead = special.logsumexp(arriving, axis=1)
+        ahead = ahead - special.logsumexp(ahead)
+    return probability, pairs, total
+
+
+def climbed(
+    values: Mapping[str, Array], data: Mapping[str, Array], size: Mapping[str, int], iterations: int, tolerance: float
+) -> tuple[Mapping[str, Array], list[float], bool]:
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history: list[float] = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        everything = {**data, **expectations}
+        values = maximise(statistics(everything, size), everything, size)
+
+
+def learn(
+    data: Mapping[str, Array],
+    size: Mapping[str, int],
+    seed: int = 0,
+    restarts: int = 5,
+    iterations: int = 1000,
+    tolerance: float = 1e-10,
+) -> dict[str, Array]:
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        everything = {**data, **start(data, size, generator)}
+        try:
+            values = maximise(statistics(everything, size), everything, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except ArithmeticError:
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except ArithmeticError:
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+def expect(data: Mapping[str, Array], size: Mapping[str, int]) -> tuple[dict[str, Array], float]:
+    """Stands in for the expectation of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+def maximise(found: Mapping[str, Array], data: Mapping[str, Array], size: Mapping[str, int]) -> dict[str, Array]:
+    """Stands in for the maximisation of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+def statistics(data: Mapping[str, Array], size: Mapping[str, int]) -> Mapping[str, Array]:
+    """Stands in for the pass of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+def start(data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
+    """Stands in for the start of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+MODES = {
+    "Beta": mode_of_beta,
+    "Dirichlet": mode_of_dirichlet,
+    "Gamma": mode_of_gamma,
+    "InverseGamma": mode_of_inverse_gamma,
+    "Wishart": mode_of_wishart,
+    "InverseWishart": mode_of_inverse_wishart,
+}
+"""The families whose modes an emitted program can compute, with parameters in the order of the family."""
+SHARED = (*MODES.values(), soft_start, levels_apart, neighbours, forward_backward)

@@ -1,0 +1,111 @@
+"""The functions that emitted Gibbs samplers share; copied into them as they stand here, without their type hints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from platewright.algebra.lazy import special
+from platewright.family import Array
+
+
+def draw_shares(generator: np.random.Generator, concentration: Array) -> Array:
+    """Dirichlet, as gammas over their sum."""
+    gammas = generator.standard_gamma(concentration)
+    return gammas / gammas.sum(axis=-1, keepdims=True)
+
+
+def draw_wishart(generator: np.random.Generator, degrees: Array, inverse_scale: Array) -> Array:
+    """Bartlett: S = L A A' L' with L L' the scale and A lower triangular of chi and normal draws."""
+    root = np.linalg.cholesky(np.linalg.inv(inverse_scale))
+    factor = np.tril(generator.standard_normal(inverse_scale.shape), -1)
+    for j in range(inverse_scale.shape[-1]):
+        factor[..., j, j] = np.sqrt(2 * generator.standard_gamma((degrees - j) / 2))
+    half = root @ factor
+    return half @ np.swapaxes(half, -1, -2)
+
+
+def near_identity(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """Positive definite matrices to start from."""
+    noise = 0.1 * generator.standard_normal(shape)
+    return np.eye(shape[-1]) + noise @ np.swapaxes(noise, -1, -2)
+
+
+def draw_levels(generator: np.random.Generator, log_weights: Array) -> Array:
+    """A value for each row of log weights, which need no normalisation: the largest after Gumbel noise."""
+    return np.argmax(log_weights + generator.gumbel(size=log_weights.shape), axis=-1)
+
+
+def coloured(noise: Array, precision: Array) -> Array:
+    """Rows of standard noise with the inverse of a matrix as their covariance."""
+    root = np.linalg.cholesky(precision)
+    return np.swapaxes(np.linalg.solve(np.swapaxes(root, -1, -2), np.swapaxes(noise, -1, -2)), -1, -2)
+
+
+def draw_chain(generator: np.random.Generator, single: Array, pair: Array, first: Array) -> Array:
+    """Hidden chains as a whole: filtered forwards, sampled backwards.
+
+    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
+    """
+    begins = np.asarray(first) != 0
+    filtered = np.array(single)
+    for t in range(len(single)):
+        if not begins[t]:
+            filtered[t] += special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
+        filtered[t] -= special.logsumexp(filtered[t])
+    noise = generator.gumbel(size=filtered.shape)
+    path = np.empty(len(single), dtype=np.int64)
+    for t in reversed(range(len(single))):
+        row = filtered[t] + noise[t]
+        if t + 1 < len(single) and not begins[t + 1]:
+            row = row + pair[t + 1, :, path[t + 1]]
+        path[t] = np.argmax(row)
+    return path
+
+
+def learn(
+    data: Mapping[str, Array],
+    size: Mapping[str, int],
+    seed: int = 0,
+    chains: int = 4,
+    draws: int = 1000,
+    warm_up: int = 500,
+) -> dict[str, Array]:
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept: dict[str, list[list[Array]]] = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for number in range(warm_up + draws):
+            values = sweep(values, data, size, generator)
+            if number >= warm_up:
+                for name, value in values.items():
+                    kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+def summary(drawn: Mapping[str, Array]) -> dict[str, Array]:
+    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
+    found = {}
+    for name, values in drawn.items():
+        if np.issubdtype(values.dtype, np.floating):
+            found[f"{name} mean"] = values.mean(axis=(0, 1))
+            found[f"{name} sd"] = values.std(axis=(0, 1))
+    return found
+
+
+def start(data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
+    """Stands in for the start of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+def sweep(
+    values: Mapping[str, Array], data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator
+) -> dict[str, Array]:
+    """Stands in for the sweep of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+SHARED = (draw_shares, draw_wishart, near_identity, draw_levels, coloured, draw_chain)

@@ -1,0 +1,246 @@
+"""Evidence of models without a closed form: four ways to `log p(data)`, each on top of what other schemas derive.
+
+    enumeration   log sum over hidden values of exp(exact log evidence with them known)
+    chib          log p(data, point) - log p(point | data), the latter from the conditionals of a Gibbs sampler
+    annealed      importance weights along  prior x likelihood^power,  moved by the Gibbs sampler of each power
+    laplace       a Gaussian around the mode, after every discrete unknown is summed out
+
+None is written for a model: a Gibbs sampler of a tempered joint is the sampler of a graph whose likelihood factors
+carry a power, which is one more known number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from platewright.algebra.build import multiply
+from platewright.algebra.domain import UNIT
+from platewright.algebra.expression import Reference
+from platewright.elimination.state import State
+from platewright.elimination.tables import table_move
+from platewright.graph.graph import Factor, Graph
+from platewright.language.variable import Variable
+from platewright.operation import Declined, Step
+from platewright.operations.split_partly_known import seen_name
+from platewright.schema import Goal, Plan
+from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
+
+POWER = "power@likelihood"
+"""The known number between 0 and 1 that every likelihood factor of a tempered graph is multiplied with."""
+
+
+@dataclass(frozen=True)
+class EvidencePlan:
+    """A method, and what it stands on: an exact plan, a sampler, or an objective without discrete unknowns."""
+
+    graph: Graph
+    goal: Goal
+    schema: str
+    summary: str
+    factors: tuple[Factor, ...]
+    """The log joint with all functions written out."""
+    lines: tuple[str, ...]
+    """Why the method holds, one sentence a line."""
+    hidden: tuple[str, ...] = ()
+    """Discrete unknowns that are summed over."""
+    complete: Plan | None = None
+    gibbs: GibbsPlan | None = None
+    objective: tuple[Factor, ...] = ()
+    steps: tuple[Step, ...] = ()
+    barren: tuple[str, ...] = ()
+    declined: tuple[Declined, ...] = ()
+    proper: bool = True
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The unknowns that the evidence integrates over, in the order of writing."""
+        return tuple(name for name in self.graph.unknown if name not in self.barren)
+
+
+def plan_enumeration(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
+    """Sum exact evidences over all values of the discrete unknowns."""
+    name = "enumeration"
+    if goal != "evidence":
+        return _other_goal(name)
+    prepared = prepare(graph)
+    now = prepared.graph
+    hidden = [variable for variable in now.unknown if now.nodes[variable].domain.is_finite]
+    if not hidden:
+        return Declined(name, "no unknown has finitely many values")
+    complete = plan_exact(replace(now, known=now.known | set(hidden)), "evidence")
+    if isinstance(complete, Declined):
+        return Declined(name, f"with {', '.join(hidden)} known: {complete.reason}")
+    named = ", ".join(hidden)
+    return EvidencePlan(
+        graph,
+        goal,
+        name,
+        f"the exact log evidence for each value of {named}, then the log of the sum",
+        now.factors,
+        (f"log p(data) = log sum over {named} of p(data, {named})", f"with {named} known: {complete.summary}"),
+        tuple(hidden),
+        complete=complete,
+        steps=prepared.steps,
+        barren=prepared.barren,
+        proper=complete.proper,
+    )
+
+
+def plan_chib(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
+    """Chib's identity at one point, with ordinates from the exact conditionals of a Gibbs sampler."""
+    name = "chib"
+    if goal != "evidence":
+        return _other_goal(name)
+    gibbs = plan_gibbs(graph, "posterior")
+    if isinstance(gibbs, Declined):
+        return Declined(name, gibbs.reason)
+    exact = normalised(gibbs)
+    if isinstance(exact, Declined):
+        return Declined(name, exact.reason)
+    gibbs = exact
+    shown = "; ".join("{" + ", ".join(block.variables) + "}" for block in gibbs.blocks)
+    return EvidencePlan(
+        graph,
+        goal,
+        name,
+        f"joint density over posterior density at one point, from the conditionals of {shown} (Chib 1995)",
+        gibbs.factors,
+        (
+            "log p(data) = log p(data, point) - log p(point | data) at any point",
+            f"p(point | data) = product over the blocks {shown} of their density given those before, at the point",
+            "each is an average of exact conditionals over draws; blocks before it are held at the point",
+        ),
+        gibbs=gibbs,
+        steps=gibbs.steps,
+        barren=gibbs.barren,
+        proper=gibbs.proper,
+    )
+
+
+def normalised(plan: GibbsPlan) -> GibbsPlan | Declined:
+    """The blocks whose conditional densities are known with their normalisers, when these cover every unknown.
+
+    Moves of several blocks together are there for speed, and may be left out.
+    """
+    exact = tuple(block for block in plan.blocks if isinstance(block, ExactBlock | ChainBlock))
+    covered = {name for block in exact for name in block.variables}
+    for block in plan.blocks:
+        if left := [name for name in block.variables if name not in covered]:
+            return Declined("chib", f"`{left[0]}` is not drawn from a conditional whose density is normalised")
+    return replace(plan, blocks=exact)
+
+
+def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
+    """Annealed importance sampling from the prior to the posterior (Neal 2001)."""
+    name = "annealed"
+    if goal != "evidence":
+        return _other_goal(name)
+    prepared = prepare(graph)
+    now = prepared.graph
+    if reason := _no_prior_draws(now):
+        return Declined(name, reason)
+    gibbs = plan_gibbs(tempered(now), "posterior")
+    if isinstance(gibbs, Declined):
+        return Declined(name, gibbs.reason)
+    return EvidencePlan(
+        graph,
+        goal,
+        name,
+        f"importance weights from the prior to the posterior; sweeps of {gibbs.summary}",
+        now.factors,
+        (
+            "p_t = prior x likelihood^power_t, with powers from 0 to 1; each particle starts at a draw of the prior",
+            "its weight is the product of likelihood^(power_t - power_t-1) along the way, whose mean is the evidence",
+            "between the weights it moves by the Gibbs sampler of p_t",
+        ),
+        gibbs=gibbs,
+        steps=prepared.steps,
+        barren=prepared.barren,
+    )
+
+
+def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
+    """A Gaussian approximation at the mode, on coordinates that fill the whole space."""
+    name = "laplace"
+    if goal != "evidence":
+        return _other_goal(name)
+    prepared = prepare(graph)
+    now = prepared.graph
+    if now.potentials:
+        return Declined(name, "the model has potentials, whose normaliser may depend on unknowns")
+    hidden = [variable for variable in now.unknown if now.nodes[variable].domain.is_finite]
+    rest = [variable for variable in now.unknown if variable not in hidden]
+    for variable in rest:
+        if now.nodes[variable].domain.is_discrete:
+            return Declined(name, f"`{variable}` counts without end: it can be neither summed out nor approximated")
+    objective = _summed(now, hidden)
+    if isinstance(objective, Declined):
+        return Declined(name, objective.reason)
+    summed = f", after {', '.join(hidden)} are summed out" if hidden else ""
+    proper = all(node.family is None or node.family.proper for node in now.nodes.values())
+    return EvidencePlan(
+        graph,
+        goal,
+        name,
+        f"a Gaussian around the mode of {', '.join(rest) or 'nothing'}{summed}",
+        now.factors,
+        (
+            "log p(data) = log p(data, mode) + d/2 log 2 pi - 1/2 log det(-second derivatives), about",
+            "mode and derivatives on coordinates that fill the whole space: logs of positive values, log ratios of",
+            "probabilities, Cholesky factors of matrices; the derivatives are those of the log joint as an expression",
+        ),
+        tuple(hidden),
+        objective=objective,
+        steps=prepared.steps,
+        barren=prepared.barren,
+        proper=proper,
+    )
+
+
+def tempered(graph: Graph) -> Graph:
+    """The graph in which every factor of a known variable carries the power."""
+    power = Variable(POWER, "input", (), UNIT)
+    changed = [
+        replace(node, log_density=multiply(Reference(POWER), node.log_density))
+        for name, node in graph.nodes.items()
+        if node.kind == "random" and graph.is_known(name)
+    ]
+    return graph.with_nodes([power, *changed])
+
+
+def _summed(graph: Graph, hidden: Sequence[str]) -> tuple[Factor, ...] | Declined:
+    """The factors of the joint without the discrete unknowns."""
+    state = State(graph, graph.factors, tuple(hidden))
+    waiting = list(hidden)
+    while waiting:
+        reason: Declined | None = None
+        for name in waiting:
+            found = table_move(state, name)
+            if isinstance(found, State):
+                state = found
+                waiting.remove(name)
+                break
+            reason = found
+        else:
+            assert reason is not None
+            return reason
+    return state.factors
+
+
+def _no_prior_draws(graph: Graph) -> str:
+    """Why the unknowns cannot be drawn from their prior, or nothing."""
+    if graph.potentials:
+        return "the model has potentials, so its prior cannot be drawn from"
+    for name in graph.unknown:
+        node = graph.nodes[name]
+        if seen_name(name) in graph.nodes:
+            return f"`{name}` is known in part, and its prior would have to be drawn given that"
+        if node.family is None or node.family.draw is None or not node.family.proper:
+            return f"`{name}` has no proper prior to start from"
+    return ""
+
+
+def _other_goal(name: str) -> Declined:
+    return Declined(name, 'it gives the evidence and nothing else: use goal="evidence"')
