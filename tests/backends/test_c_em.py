@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from platewright.backends.c_em_support import SUPPORT
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.graph.graph import read_graph
 from platewright.run import native_em_pass
-from platewright.run.em import Runner, start_expectations
+from platewright.run.em import Runner, choose_em_backend, has_ties, start_expectations
 from platewright.run.execute import finish
 from platewright.run.native_em import NativeEM
 from platewright.run.posterior import Posterior
@@ -48,10 +49,18 @@ EXTRA = (
 )
 PLANS = [(case, plan_em(case.graph, "map")) for case in (*MIXTURES, *EXTRA)]
 TURNS = [case for case, plan in PLANS if isinstance(plan, EMPlan) and len(plan.blocks) > 1]
-MEETING = [
-    case for case, plan in PLANS if isinstance(plan, EMPlan) and any(len(g.members) > 1 for g in plan.latent.groups)
-]
-CASES = [case for case, plan in PLANS if isinstance(plan, EMPlan) and case not in TURNS and case not in MEETING]
+MEETING = [case for case, plan in PLANS if isinstance(plan, EMPlan) and has_ties(plan)]
+
+
+def has_c(case: Case) -> bool:
+    """Whether EM of the case is one that a fused pass may make: classes that do not meet, one block of parameters."""
+    plan = plan_em(case.graph, "map")
+    if not isinstance(plan, EMPlan) or has_ties(plan):
+        return False
+    return choose_em_backend(plan, "c", defaultdict(int)) == "c"
+
+
+CASES = [case for case in (*MIXTURES, *EXTRA) if has_c(case)]
 
 
 def planned(model: pw.Model, known: tuple[str, ...]) -> EMPlan:

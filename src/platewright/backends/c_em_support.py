@@ -49,36 +49,29 @@ INLINE lanes small_exp(lanes x)
     return (lanes)(scaled & ~(whole_lanes)(x <= -700.0)); /* what is not a number stays so */
 }
 
-/* Columns of a block, which lie side by side in tiles of BLOCK rows, less their centre. */
-INLINE void fill(double *restrict basis, const double *restrict tiles, int64_t width, const double *restrict centre,
-                 int64_t at)
+/* Columns of a block less their centre. */
+static void fill(double *restrict target, const double *restrict tile, int64_t columns, const double *restrict centre)
 {
-    tiles += at * width;
-    for (int64_t d = 0; d < width; d++, tiles += BLOCK)
+    for (int64_t d = 0; d < columns; d++)
         for (int64_t i = 0; i < BLOCK; i += LANES)
-            AT(basis + d * STRIDE + i) = AT(tiles + i) - centre[d];
+            AT(target + d * STRIDE + i) = AT(tile + d * STRIDE + i) - centre[d];
 }
 
-/* Products of functions that are already there. */
-INLINE void multiply(double *restrict basis, const int32_t *pair, int64_t first, int64_t last)
+/* Columns are taken where they are; functions that are products of others are made. */
+static void place(const double **basis, const double *columns, int64_t count, double *products, int64_t functions,
+                  const int32_t *pair)
 {
-    for (int64_t p = first; p < last; p++) {
-        const double *const left = basis + pair[2 * p] * STRIDE, *const right = basis + pair[2 * p + 1] * STRIDE;
-        double *const target = basis + p * STRIDE;
+    for (int64_t p = 1; p <= count; p++)
+        basis[p] = columns + (p - 1) * STRIDE;
+    for (int64_t p = count + 1; p < functions; p++, products += STRIDE) {
+        const double *const left = basis[pair[2 * p]], *const right = basis[pair[2 * p + 1]];
         for (int64_t i = 0; i < BLOCK; i += LANES)
-            AT(target + i) = AT(left + i) * AT(right + i);
+            AT(products + i) = AT(left + i) * AT(right + i);
+        basis[p] = products;
     }
 }
 
-/* All functions of the rows of a block: 1 (set before), columns less their centre, products. */
-static void fill_basis(double *basis, const double *tiles, int64_t columns, int64_t functions, const int32_t *pair,
-                       const double *centre, int64_t at)
-{
-    fill(basis + STRIDE, tiles, columns, centre + 1, at);
-    multiply(basis, pair, columns + 1, functions);
-}
-
-INLINE void weigh_some(const int some, const double *basis, int64_t functions, const double *coefficient,
+INLINE void weigh_some(const int some, const double *const *basis, int64_t functions, const double *coefficient,
                        int64_t levels, double *weight, const double *next, int64_t chunk)
 {
     for (int64_t i = 0; i < BLOCK; i += WIDE * LANES) {
@@ -94,7 +87,7 @@ INLINE void weigh_some(const int some, const double *basis, int64_t functions, c
             lanes row[WIDE];
 #pragma GCC unroll 8
             for (int v = 0; v < WIDE; v++)
-                row[v] = AT(basis + p * STRIDE + i + v * LANES);
+                row[v] = AT(basis[p] + i + v * LANES);
 #pragma GCC unroll 8
             for (int k = 0; k < some; k++) {
                 lanes factor = coefficient[p * levels + k] - (lanes){0.0};
@@ -112,10 +105,14 @@ INLINE void weigh_some(const int some, const double *basis, int64_t functions, c
     }
 }
 
-INLINE void add_some(const int some, const int wide, const double *basis, const double *weight, double *sums,
+INLINE void add_some(const int some, const int wide, const double *const *basis, const double *weight, double *sums,
                      int64_t pitch)
 {
+    const double *function[5];
     lanes sum[5][5];
+#pragma GCC unroll 8
+    for (int p = 0; p < wide; p++)
+        function[p] = basis[p];
 #pragma GCC unroll 8
     for (int k = 0; k < some; k++)
 #pragma GCC unroll 8
@@ -125,7 +122,7 @@ INLINE void add_some(const int some, const int wide, const double *basis, const 
         lanes row[5];
 #pragma GCC unroll 8
         for (int p = 0; p < wide; p++)
-            row[p] = AT(basis + p * STRIDE + i);
+            row[p] = AT(function[p] + i);
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++) {
             lanes factor = AT(weight + k * STRIDE + i);
@@ -152,10 +149,10 @@ INLINE int64_t part(int64_t whole, int64_t from)
     return (left + parts - 1) / parts;
 }
 
-static void weigh(const double *basis, int64_t functions, const double *coefficient, int64_t levels, double *weight,
-                  const double *next, int64_t columns)
+static void weigh(const double *const *basis, int64_t functions, const double *coefficient, int64_t levels,
+                  double *weight, const double *next, int64_t columns)
 {
-    const int64_t chunk = columns * WIDE * LANES / 8;
+    const int64_t chunk = (columns * STRIDE / 8 * WIDE * LANES + BLOCK - 1) / BLOCK;
     for (int64_t k = 0, some; k < levels; k += some) {
         some = part(levels, k);
 #define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * STRIDE, next, k ? 0 : chunk)
@@ -164,7 +161,7 @@ static void weigh(const double *basis, int64_t functions, const double *coeffici
 }
 
 /* There are at least three functions: the caller fills up with zeros. */
-static void add_up(const double *basis, int64_t functions, const double *weight, int64_t levels, double *sums)
+static void add_up(const double *const *basis, int64_t functions, const double *weight, int64_t levels, double *sums)
 {
     for (int64_t k = 0, some; k < levels; k += some) {
         some = part(levels, k);
@@ -172,9 +169,9 @@ static void add_up(const double *basis, int64_t functions, const double *weight,
         double *const target = sums + k * functions * LANES;
         for (int64_t p = 0, wide; p < functions; p += wide) {
             wide = part(functions, p);
-#define ADD_FIVE(n) add_some(n, 5, basis + p * STRIDE, chosen, target + p * LANES, functions)
-#define ADD_FOUR(n) add_some(n, 4, basis + p * STRIDE, chosen, target + p * LANES, functions)
-#define ADD_THREE(n) add_some(n, 3, basis + p * STRIDE, chosen, target + p * LANES, functions)
+#define ADD_FIVE(n) add_some(n, 5, basis + p, chosen, target + p * LANES, functions)
+#define ADD_FOUR(n) add_some(n, 4, basis + p, chosen, target + p * LANES, functions)
+#define ADD_THREE(n) add_some(n, 3, basis + p, chosen, target + p * LANES, functions)
             if (wide == 5)
                 EACH_TILE(ADD_FIVE)
             else if (wide == 4)
@@ -246,14 +243,14 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, tally
 }
 
 /* The sizes of the terms of log weights: rounding moves a weight by so many units. */
-static void weigh_sizes(const double *restrict basis, int64_t functions, const double *coefficient,
+static void weigh_sizes(const double *const *basis, int64_t functions, const double *coefficient,
                         double *restrict size)
 {
     for (int64_t i = 0; i < BLOCK; i++)
         size[i] = 0.0;
     for (int64_t p = 0; p < functions; p++)
         for (int64_t i = 0; i < BLOCK; i++)
-            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p * STRIDE + i]) : 0.0;
+            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p][i]) : 0.0;
 }
 
 /* The largest size that matters: of a level that is not ruled out, and far beyond its log weight. */

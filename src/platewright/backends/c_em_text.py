@@ -16,6 +16,8 @@ from platewright.schemas.em import EMPlan
 
 BLOCK = 256
 """Rows worked on at once: all functions of so many rows stay in the second cache, and sums are loaded seldom."""
+STRIDE = BLOCK + 8
+"""From one column of a tile to the next, as the C has it."""
 
 
 def file_text(plan: EMPlan, functions: list[str]) -> str:
@@ -58,9 +60,9 @@ COUNTED = """\
 """
 
 FUNCTION = """
- * tiles: functions of BLOCK rows side by side; size: levels, functions, doubles in a row of the table, codes of a
- * row, columns of the tiles
- * pair: the functions whose product a function is; basis: 1, columns less their centre, products
+ * tiles: functions of BLOCK rows side by side, less their centre unless `apart`; size: levels, functions, doubles in a
+ * row of the table, codes of a row, columns of the tiles
+ * pair: the functions whose product a function is; basis: 1, columns, products
  * apart: each level has its own centre (and `coefficient` is level by level), for levels far apart and narrow
  * tally: sum of logs of weights, largest log weight, largest size of terms (when apart)
  * Returns 0, or 2 when memory is short. */
@@ -71,26 +73,33 @@ int PASS(const double *tiles, const int32_t *code, const int64_t *size, const in
     const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3], columns = size[4];
     const size_t needed = (size_t)((functions + 2 * levels) * STRIDE + levels * functions * LANES + 8);
     double *const space = calloc(needed, sizeof(double));
-    if (!space)
+    const double **const basis = malloc((size_t)functions * sizeof(double *));
+    if (!space || !basis) {
+        free(space), free(basis);
         return 2;
-    double *const basis = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
-    double *const weight = basis + functions * STRIDE, *const extent = weight + levels * STRIDE;
+    }
+    double *const ones = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
+    double *const moved = ones + STRIDE, *const products = moved + columns * STRIDE;
+    double *const weight = ones + functions * STRIDE, *const extent = weight + levels * STRIDE;
     double *const held = extent + levels * STRIDE;
     tally_lanes found = {{0.0}, 1.0 - (lanes){0.0}, {0.0}};
     for (int64_t j = 0; j < 16; j++)
         found.high[j] = -INFINITY;
     for (int64_t i = 0; i < BLOCK; i++)
-        basis[i] = 1.0;
+        ones[i] = 1.0;
+    basis[0] = ones;
     tally[2] = 0.0;
     for (int64_t at = start; at < stop; at += BLOCK) {
         const int64_t count = stop - at < BLOCK ? stop - at : BLOCK;
+        const double *const tile = tiles + at / BLOCK * columns * STRIDE;
         if (!apart) {
-            fill_basis(basis, tiles, columns, functions, pair, centre, at);
-            weigh(basis, functions, coefficient, levels, weight, tiles + (at + BLOCK) * columns, columns);
+            place(basis, tile, columns, products, functions, pair);
+            weigh(basis, functions, coefficient, levels, weight, tile + columns * STRIDE, columns);
         } else
             for (int64_t k = 0; k < levels; k++) {
-                fill_basis(basis, tiles, columns, functions, pair, centre + k * functions, at);
-                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE, tiles, 0);
+                fill(moved, tile, columns, centre + k * functions + 1);
+                place(basis, moved, columns, products, functions, pair);
+                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE, tile, 0);
                 weigh_sizes(basis, functions, coefficient + k * functions, extent + k * STRIDE);
             }
 LOOKED_UP        if (apart) {
@@ -106,7 +115,8 @@ LOOKED_UP        if (apart) {
             add_up(basis, functions, weight, levels, held);
         else
             for (int64_t k = 0; k < levels; k++) {
-                fill_basis(basis, tiles, columns, functions, pair, centre + k * functions, at);
+                fill(moved, tile, columns, centre + k * functions + 1);
+                place(basis, moved, columns, products, functions, pair);
                 add_up(basis, functions, weight + k * STRIDE, 1, held + k * functions * LANES);
             }
 COUNTED    }
@@ -123,7 +133,7 @@ COUNTED    }
     for (int64_t j = 0; j < 16; j++)
         tally[1] = found.high[j] > tally[1] ? found.high[j] : tally[1];
     (void)code, (void)table, (void)counts, (void)pitch, (void)codes;
-    free(space);
+    free(space), free(basis);
     return 0;
 }
 """

@@ -140,16 +140,16 @@ class NativeEM:
     def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
         """About common centres; else about the peak of each level; else about the mean of its rows."""
         try:
-            sums = one.run(function, values, one.pilot, False, self.threads)
+            sums = one.run(function, values, self.threads)
             return sums, one.statistics(sums)
         except Doubtful:
             self.apart += 1
         centres = one.peaks(values)
-        sums = one.run(function, values, centres, True, self.threads)
+        sums = one.run(function, values, self.threads, centres)
         try:
             return sums, one.statistics(sums)
         except Doubtful:
-            sums = one.run(function, values, one.means(sums, centres), True, self.threads)
+            sums = one.run(function, values, self.threads, one.means(sums, centres))
             return sums, one.statistics(sums)
 
     def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
@@ -186,9 +186,9 @@ class NativeEM:
                 held = np.empty([self.sizes[axis.plate] for axis in (*item.axes, item.level)])
                 found[item.probability] = held
                 try:
-                    one.run(function, values, one.pilot, False, self.threads, held)
+                    one.run(function, values, self.threads, probability=held)
                 except Doubtful:
-                    one.run(function, values, one.peaks(values), True, self.threads, held)
+                    one.run(function, values, self.threads, one.peaks(values), held)
         except Doubtful:
             return self.numpy_probabilities(values)
         return found

@@ -18,7 +18,7 @@ from platewright.algebra.expression import Index, Reference, free_indices
 from platewright.algebra.node import Expression
 from platewright.backends.c_em import FusedPass
 from platewright.backends.c_em_split import Term, canonical
-from platewright.backends.c_em_text import BLOCK
+from platewright.backends.c_em_text import BLOCK, STRIDE
 from platewright.backends.c_expression import Unprintable
 from platewright.family import Array
 
@@ -94,19 +94,21 @@ class Layout:
                 return np.asarray(self.columns[name])
         return None
 
-    def tiles(self) -> Doubles:
-        """All columns block by block, rows side by side; the last block repeats its last row."""
+    def tiles(self, centre: Doubles) -> Doubles:
+        """All columns less their centre, block by block, rows side by side; the last block repeats its last row."""
         full, blocks = self.rows // BLOCK, -(-self.rows // BLOCK)
-        found = np.empty((blocks, self.singles - 1, BLOCK))
+        found = np.empty((blocks, self.singles - 1, STRIDE))
         start = 0
         for values in self.values:
-            held = found[:, start : start + values.shape[1]]
+            held = found[:, start : start + values.shape[1], :BLOCK]
+            middle = centre[start : start + values.shape[1], None]
             start += values.shape[1]
-            held[:full] = values[: full * BLOCK].reshape(full, BLOCK, values.shape[1]).transpose(0, 2, 1)
+            whole = values[: full * BLOCK].reshape(full, BLOCK, values.shape[1]).transpose(0, 2, 1)
+            np.subtract(whole, middle, out=held[:full])
             if full < blocks:
-                rest = values[full * BLOCK :]
-                held[full, :, : len(rest)] = rest.T
-                held[full, :, len(rest) :] = rest[-1][:, None]
+                rest = values[full * BLOCK :].T
+                held[full, :, : rest.shape[1]] = rest - middle
+                held[full, :, rest.shape[1] :] = rest[:, -1:] - middle
         return found
 
     def width(self, atom: Expression) -> tuple[int, ...]:

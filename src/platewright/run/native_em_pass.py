@@ -9,6 +9,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,15 @@ class NativePass:
         self.layout.filled_up()
         self.fused: Fused = fuse(self.layout)
         self.pilot = self.layout.pilot()
-        self.largest = self.layout.largest(self.layout.centre_rows(self.pilot))
+        self.middle = self.layout.centre_rows(self.pilot)
+        self.largest = self.layout.largest(self.middle)
         self.pairs = np.array(self.layout.pairs, dtype=np.int32)
-        self.tiles = self.layout.tiles()
+        self.tiles = self.layout.tiles(self.middle[0, 1 : self.layout.singles])
+
+    @cached_property
+    def raw_tiles(self) -> Doubles:
+        """Tiles for a pass in which each level has its own centre; few data need one."""
+        return self.layout.tiles(np.zeros(self.layout.singles - 1))
 
     def new_layout(self) -> Layout:
         """Where functions and codes of the rows stand."""
@@ -60,12 +67,16 @@ class NativePass:
         self,
         function: Any,
         values: Mapping[str, Array],
-        centres: Mapping[str, Doubles],
-        apart: bool,
         threads: int,
+        centres: Mapping[str, Doubles] | None = None,
         probability: Doubles | None = None,
     ) -> Sums:
-        """Coefficients, the rows, and the sums of all ranges merged in a fixed order."""
+        """Coefficients, the rows, and the sums of all ranges merged in a fixed order.
+
+        Without `centres` all levels share those of the columns; with them each level is taken apart, about its own.
+        """
+        apart = centres is not None
+        centres = self.pilot if centres is None else centres
         environment = Environment({**self.columns, **values, **centres}, self.sizes)
         layout = self.layout
         coefficient, table = self.coefficients(environment)
@@ -121,7 +132,8 @@ class NativePass:
         places = [(array.ctypes.data, array.strides[0]) for array in (sums, counts, tally)]
         head = (layout.levels, len(layout.pairs), table.shape[1], self.fused.codes.shape[1], layout.singles - 1)
         size = (ctypes.c_int64 * len(head))(*head)
-        arrays = (self.tiles, self.fused.codes, size, self.pairs, centre, coefficient, table)
+        tiles = self.raw_tiles if apart else self.tiles
+        arrays = (tiles, self.fused.codes, size, self.pairs, centre, coefficient, table)
         given = [a if isinstance(a, ctypes.Array) else ctypes.c_void_p(a.ctypes.data) for a in arrays]
         kept = None if probability is None else ctypes.c_void_p(probability.ctypes.data)
         waiting, lock, failed = iter(range(len(starts))), threading.Lock(), list[int]()

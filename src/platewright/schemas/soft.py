@@ -54,7 +54,9 @@ def softened(
             columns.pop(member.name, None)
             for name in (member.point, *([member.earlier] if group.step is not None else [])):
                 columns[name] = (*group.axes, group.point, *member.inner)
-    return Softened(replace(program, passes=tuple(passes), columns=columns), tuple(softener.joint))
+    whole = tuple(name for name in program.whole if name in columns)
+    soft = replace(program, passes=tuple(passes), columns=columns, whole=whole)
+    return Softened(soft, tuple(softener.joint))
 
 
 @dataclass
