@@ -20,51 +20,35 @@ from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
-from platewright.errors import MissingColumn, MissingValue, ModelError, UnknownName
+from platewright.errors import MissingValue, ModelError, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
 from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
-from platewright.program.program import Program
 from platewright.run.allocation import that_fits
 from platewright.run.changing import needs_rows, row_plate
-from platewright.run.checkpoint import Checkpoint, run_key
-from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
-from platewright.run.em import choose_em_backend
 from platewright.run.em_fit import EstimatedFit
-from platewright.run.em_search import run_em
-from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
-from platewright.run.evidence_fit import EvidenceFit, run_evidence, settled
+from platewright.run.evidence_fit import EvidenceFit, settled
 from platewright.run.execute import Statistics, columns_of
 from platewright.run.fit import Fit
-from platewright.run.mean_field import MeanFieldFit, run_mean_field
+from platewright.run.iterating import run_iterated
+from platewright.run.mean_field import MeanFieldFit
 from platewright.run.report import report
 from platewright.run.runner import Runner, all_finite, choose_runner, most_rows
-from platewright.run.sampling import SampledFit, run_gibbs
+from platewright.run.sampling import SampledFit
 from platewright.run.signature_of import signature_of
 from platewright.run.simulating import small_data
+from platewright.run.sizing import check_complete
 from platewright.run.verifying import Verification, verify_fit
 from platewright.run.verifying_iterations import verify_iterations
 from platewright.schema import Goal, Plan
-from platewright.schemas.collapsed import CollapsedPlan
-from platewright.schemas.em import EMPlan
-from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.gibbs import GibbsPlan
-from platewright.schemas.mean_field import MeanFieldPlan
 from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
-OPTIONS = {
-    "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
-    "em": ("restarts", "iterations", "tolerance", "checkpoint"),
-}
-OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
-"""What `learn` passes on to an iterative schema."""
-
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 
@@ -170,7 +154,7 @@ class Model(language.Model):
         if not isinstance(plan, Plan):
             if not scan and not are_finite(dataset.columns.values()):
                 return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
-            return _iterated(
+            return run_iterated(
                 plan, columns, dataset, seed, backend, options, {"bind": bound - start, "derive": derived - bound}
             )
         if options:
@@ -264,61 +248,6 @@ def read_uai(source: str | Path) -> Model:
     return uai.read_uai(source, Model)
 
 
-def _iterated(
-    plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan,
-    columns: Mapping[str, Any],
-    dataset: Dataset,
-    seed: int,
-    backend: str,
-    options: Mapping[str, Any],
-    seconds: dict[str, float],
-) -> EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit:
-    """Run an iterative plan."""
-    start = perf_counter()
-    allowed = OPTIONS[plan.schema]
-    if extra := set(options) - set(allowed):
-        raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
-    sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
-    if isinstance(plan, EMPlan):
-        for program in plan.latent.programs:
-            check_sizes(program, sizes, plan.latent.points)
-        chosen = choose_em_backend(plan, backend, sizes)
-        given = dict(options)
-        store = _checkpoint(plan, columns, given.pop("checkpoint", None), {**given, "seed": seed, "backend": chosen})
-        found = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **given)
-        seconds = {**seconds, "run": perf_counter() - start}
-        return EstimatedFit(plan, found, columns, sizes, dataset.labels, seed, chosen, seconds)
-    if isinstance(plan, MeanFieldPlan):
-        check_sizes(plan.maximise, sizes, plan.latent.points)
-        bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
-        seconds = {**seconds, "run": perf_counter() - start}
-        return MeanFieldFit(plan, bounded, columns, sizes, dataset.labels, seed, seconds=seconds)
-    if isinstance(plan, EvidencePlan):
-        weighed = run_evidence(plan, columns, sizes, dataset.labels, seed, backend, options)
-        return replace(weighed, seconds={**seconds, "run": perf_counter() - start})
-    if isinstance(plan, CollapsedPlan):
-        check_sizes(plan.complete.program, sizes)
-        run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
-        seconds = {**seconds, "run": perf_counter() - start}
-        given = (plan, run.chains, columns, sizes, dataset.labels, seed)
-        known = {"backend": run.backend, "seconds": seconds, "means": run.means, "log_joint": run.log_joint}
-        return CollapsedFit(*given, **known)
-    for program in plan.programs:
-        check_sizes(program, sizes)
-    chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
-    seconds = {**seconds, "run": perf_counter() - start}
-    return SampledFit(plan, chains, columns, sizes, dataset.labels, seed, ran.backend, ran.why, seconds)
-
-
-def _checkpoint(
-    plan: AnyPlan, columns: Mapping[str, Any], path: str | Path | None, options: Mapping[str, object]
-) -> Checkpoint:
-    """Where the state of a run is stored, and what it must belong to."""
-    if path is None:
-        return Checkpoint()
-    return Checkpoint(Path(path), run_key(explain_plan(plan), columns, options))
-
-
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
     """Compute at once, so that an improper posterior is refused here and not at first use."""
     fit.values  # noqa: B018
@@ -400,21 +329,3 @@ def _inputs(model: language.Model) -> set[str]:
 def signature(model: language.Model) -> Signature:
     """What a model asks of its data."""
     return signature_of(read_graph(model))
-
-
-def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
-    """Everything the program reads must be there."""
-    for name in plan.program.columns:
-        if name not in columns:
-            shown = name.split("@")[0]
-            raise MissingColumn(f"the data have no `{shown}`", expected=f"a column named {shown}")
-    check_sizes(plan.program, sizes)
-
-
-def check_sizes(program: Program, sizes: Mapping[str, int], made: Collection[str] = ()) -> None:
-    """Every plate that the program runs over must have a size; those in `made` get theirs on the way."""
-    for plate in program.plates:
-        if plate not in sizes and plate not in made:
-            raise ModelError(
-                f"the size of plate `{plate}` is not known", hint=f"give it in the model: m.plate('{plate}', size)"
-            )

@@ -89,7 +89,8 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
         found = _planned(graph, prepared, classes, hidden, goal, several)
         if not isinstance(found, Declined):
             return found
-        reason = found.reason
+        if classes or hidden or not reason:
+            reason = found.reason
     return Declined(NAME, reason)
 
 

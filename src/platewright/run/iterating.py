@@ -1,0 +1,104 @@
+"""Run an iterative plan on bound data: EM, mean field, the samplers, and the evidence of latent models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from platewright.data.dataset import Dataset
+from platewright.derive.explain import explain_plan
+from platewright.errors import UnknownName
+from platewright.family import Array
+from platewright.run.checkpoint import Checkpoint, run_key
+from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
+from platewright.run.em import choose_em_backend
+from platewright.run.em_fit import EstimatedFit
+from platewright.run.em_search import run_em
+from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
+from platewright.run.evidence_fit import EvidenceFit, run_evidence
+from platewright.run.mean_field import MeanFieldFit, run_mean_field
+from platewright.run.sampling import SampledFit, run_gibbs
+from platewright.run.sizing import check_sizes
+from platewright.schemas.collapsed import CollapsedPlan
+from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
+from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.mean_field import MeanFieldPlan
+
+IterativePlan = CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
+IterativeFit = EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
+
+OPTIONS = {
+    "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
+    "em": ("restarts", "iterations", "tolerance", "checkpoint"),
+}
+OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
+"""What `learn` passes on to an iterative schema."""
+
+
+def run_iterated(
+    plan: IterativePlan,
+    columns: Mapping[str, Any],
+    dataset: Dataset,
+    seed: int,
+    backend: str,
+    options: Mapping[str, Any],
+    seconds: Mapping[str, float],
+) -> IterativeFit:
+    """Check the options, run the plan, and note how long it took."""
+    start = perf_counter()
+    allowed = OPTIONS[plan.schema]
+    if extra := set(options) - set(allowed):
+        raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
+    sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
+    found = _run(plan, columns, sizes, dataset.labels, seed, backend, dict(options))
+    return replace(found, seconds={**seconds, "run": perf_counter() - start})
+
+
+def _run(
+    plan: IterativePlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    labels: Mapping[str, tuple[object, ...]],
+    seed: int,
+    backend: str,
+    options: dict[str, Any],
+) -> IterativeFit:
+    """The fit of whichever plan it is."""
+    match plan:
+        case EMPlan():
+            for program in plan.latent.programs:
+                check_sizes(program, sizes, plan.latent.points)
+            chosen = choose_em_backend(plan, backend, sizes)
+            path = options.pop("checkpoint", None)
+            store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": chosen})
+            best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
+            return EstimatedFit(plan, best, columns, sizes, labels, seed, chosen)
+        case MeanFieldPlan():
+            check_sizes(plan.maximise, sizes, plan.latent.points)
+            bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
+            return MeanFieldFit(plan, bounded, columns, sizes, labels, seed)
+        case EvidencePlan():
+            return run_evidence(plan, columns, sizes, labels, seed, backend, options)
+        case CollapsedPlan():
+            check_sizes(plan.complete.program, sizes)
+            run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
+            known = {"backend": run.backend, "means": run.means, "log_joint": run.log_joint}
+            return CollapsedFit(plan, run.chains, columns, sizes, labels, seed, **known)
+    for program in plan.programs:
+        check_sizes(program, sizes)
+    chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
+    return SampledFit(plan, chains, columns, sizes, labels, seed, ran.backend, ran.why)
+
+
+def _checkpoint(
+    plan: EMPlan, columns: Mapping[str, Array], path: str | Path | None, options: Mapping[str, object]
+) -> Checkpoint:
+    """Where the state of a run is stored, and what it must belong to."""
+    if path is None:
+        return Checkpoint()
+    return Checkpoint(Path(path), run_key(explain_plan(plan), columns, options))
