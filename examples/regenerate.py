@@ -17,29 +17,37 @@ HERE = Path(__file__).parent
 
 
 def gallery() -> list[Path]:
-    """The folders of all examples, in the order of the alphabet."""
+    """The folders of all examples with a closed form, in the order of the alphabet."""
     return sorted(path.parent for path in HERE.glob("*/model.py"))
 
 
+def latent_gallery() -> list[Path]:
+    """The folders of all examples with hidden variables."""
+    return sorted(path.parent for path in HERE.glob("latent/*/model.py"))
+
+
 def plan_of(folder: Path) -> Any:
-    """The plan of an example, derived from its `m` and `known`."""
+    """The plan of an example, derived from its `m` and `known`, and its `goal` and `by` where it has them."""
     space = runpy.run_path(str(folder / "model.py"))
-    return space["m"].derive(known=space["known"], by="exact")
+    by = space.get("by", "auto" if "goal" in space else "exact")
+    return space["m"].derive(known=space["known"], goal=space.get("goal", "posterior"), by=by)
 
 
 def goldens(folder: Path) -> dict[str, str]:
     """The text of every golden file of an example."""
     plan = plan_of(folder)
-    return {
+    found = {
         "steps.txt": plan.explain().rstrip() + "\n",
-        "program.txt": str(plan.program).rstrip() + "\n",
         "learned.py": plan.source("numpy").rstrip() + "\n",
     }
+    if plan.schema == "exact":
+        found["program.txt"] = str(plan.program).rstrip() + "\n"
+    return found
 
 
 def main(names: list[str]) -> None:
     """Write them."""
-    for folder in gallery():
+    for folder in (*gallery(), *latent_gallery()):
         if names and folder.name not in names:
             continue
         for name, text in goldens(folder).items():

@@ -3,6 +3,7 @@
 Run: python FILE data.csv
 """
 
+
 import csv
 import sys
 

@@ -48,6 +48,8 @@ def expression(value: object) -> Expression:
         return Constant(float(value))
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return Constant(float(value))
+    if isinstance(at := getattr(value, "index", None), Index):
+        return at  # a plate stands for its index
     raise ParameterError(
         f"{value!r} is not a number or an expression",
         expected="a number, a variable of the model, or an expression of them",

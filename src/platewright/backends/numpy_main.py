@@ -7,7 +7,7 @@ from platewright.language.plate import beginning
 from platewright.program.program import Program
 
 
-def main_text(program: Program, names: Names, with_means: bool) -> str:
+def main_text(program: Program, names: Names, with_means: bool = False) -> str:
     """Code that reads the columns of the program from a CSV file, or says that they do not fit one table."""
     rows = {axes[0].plate for axes in program.columns.values() if axes}
     deep = [name for name, axes in program.columns.items() if len(axes) > 2]

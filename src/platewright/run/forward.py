@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from platewright.algebra.build import substitute
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import ZERO, Index, Lag, Reference, walk
+from platewright.algebra.put_in import put_in
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
@@ -100,7 +100,7 @@ def _draw_along(
     """A node that depends on its own past: the first elements of all sequences, then the second ones, and so on."""
     now = f"{node.name}@now"
     renamed = {part: replace(part, name=now) for part in _own_past(node)}
-    parameters = tuple((name, substitute(value, renamed)) for name, value in node.parameters)
+    parameters = tuple((name, put_in(value, renamed)) for name, value in node.parameters)
     alone = replace(node, log_density=ZERO, parameters=parameters)
     axes = (*leading, *node.axes)
     shape = tuple(environment.sizes[axis.plate] for axis in axes)

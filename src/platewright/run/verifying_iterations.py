@@ -92,7 +92,7 @@ def _collapsed(plan: CollapsedPlan, move: Move, values: Mapping[str, Array], siz
 
 
 def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], seed: int) -> list[Law]:
-    hidden = {item.name for item in plan.hidden}
+    hidden = plan.latent.names
     columns = {name: array for name, array in values.items() if name not in hidden and name not in plan.graph.unknown}
     runner = Runner(plan, columns, sizes)
     start = start_expectations(plan, columns, sizes, np.random.default_rng(seed))
@@ -106,7 +106,7 @@ def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], see
         size = sizes[item.level.plate]
         count *= size ** int(np.prod(shape))
         tables.append((item.name, shape, size))
-    if count <= MOST_ASSIGNMENTS:
+    if count <= MOST_ASSIGNMENTS and not plan.latent.gaussian:
         everything = {**columns, **result.values}
         totals = []
         ranges = [product(range(size), repeat=int(np.prod(shape))) for _, shape, size in tables]

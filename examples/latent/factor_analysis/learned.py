@@ -1,0 +1,549 @@
+# The steps of the algorithm, to read; not one program yet: `z` is hidden and not discrete: EM for it has no standalone source yet
+
+"""factor_analysis: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    return {}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {}
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    return {
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+if __name__ == "__main__":
+    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+
+
+"""factor_analysis: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+
+
+WIDEST = 200
+ROWS_AT_ONCE = 8192
+ROWS_OF_EXACT_BLOCK = 1024
+BITS_OF_SLICE = 21
+SLICES = 5
+FINEST = 5.048709793414476e-29
+
+
+def two_sum(left, right):
+    """The rounded sum, and exactly what the rounding took."""
+    total = left + right
+    part = total - left
+    return total, (left - (total - part)) + (right - part)
+
+
+def two_product(left, right):
+    """The rounded product, and exactly what the rounding took."""
+    product = left * right
+    big_left, big_right = 134217729.0 * left, 134217729.0 * right  # 2^27 + 1 splits 53 bits into halves
+    left_high = big_left - (big_left - left)
+    right_high = big_right - (big_right - right)
+    left_low, right_low = left - left_high, right - right_high
+    error = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
+    return product, error
+
+
+def twofold_sum(left, right):
+    """Sum of twofold numbers."""
+    high, low = two_sum(left[0], right[0])
+    return two_sum(high, low + (left[1] + right[1]))
+
+
+def twofold_product(left, right):
+    """Product of twofold numbers."""
+    high, low = two_product(left[0], right[0])
+    return two_sum(high, low + (left[0] * right[1] + left[1] * right[0]))
+
+
+def twofold_quotient(left, right):
+    """Quotient of twofold numbers, by one step of long division after the first digit."""
+    first = left[0] / right[0]
+    whole = twofold_product((first, np.zeros_like(first)), right)
+    rest = twofold_sum(left, (-whole[0], -whole[1]))
+    return two_sum(first, rest[0] / right[0])
+
+
+def pooled(features, weight, codes, shape, exact=False):
+    """The pool of rows in each cell, block by block; `codes` say for each row its cell."""
+    count = max((np.shape(f)[0] for f in (*features, weight, *codes) if np.ndim(f)), default=1)
+    width = sum(np.shape(f)[1] if np.ndim(f) == 2 else 1 for f in features)
+    cells = int(np.prod(shape))
+    axes = (0, 1, 2, 1, 2) if exact else (0, 1, 2, 1)  # total, mean, scatter, and what rounding took from the last two
+    state = [np.zeros((cells, *[width] * number)) for number in axes]
+    step = ROWS_OF_EXACT_BLOCK if exact else ROWS_AT_ONCE
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        block = np.empty((stop - start, width))
+        column = 0
+        for f in features:
+            size = np.shape(f)[1] if np.ndim(f) == 2 else 1
+            part = f[start:stop] if np.ndim(f) else f
+            block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
+            column += size
+        weights = np.asarray(weight[start:stop] if np.ndim(weight) else weight, dtype=float)
+        present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
+        if codes:
+            cell = np.ravel_multi_index([code[start:stop] for code in codes], shape)
+            order = np.argsort(cell, kind="stable")
+            present, starts = np.unique(cell[order], return_index=True)
+            block, weights = block[order], weights[order] if weights.ndim else weights
+        new = exact_block(block, weights, starts) if exact else pooled_block(block, weights, starts)
+        merged = merged_pools(tuple(array[present] for array in state), new)
+        for array, value in zip(state, merged, strict=True):
+            array[present] = value
+    return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
+
+
+def pooled_block(block, weight, starts):
+    """The pools of one block of rows; the rows of one cell follow each other, from each start on."""
+    total, mean = block_means(block, weight, starts)
+    centred = block - spread_out(mean, starts, len(block))
+    weighted = centred * weight[:, None] if weight.ndim else centred * weight if weight != 1 else centred
+    some = np.where(total > 0, total, 1.0)
+    drift = summed(weighted, starts) / some[:, None]  # what rounding left of the mean
+    scatter = summed_products(weighted, centred, starts)
+    scatter -= total[:, None, None] * drift[:, :, None] * drift[:, None, :]
+    mean, mean_rest = two_sum(mean, drift)
+    return total, mean, scatter, mean_rest
+
+
+def exact_block(block, weight, starts):
+    """The pools of one block of rows in twofold precision, by slices whose products add up without rounding."""
+    _, centre = block_means(block, weight, starts)
+    high, low = two_sum(block, -spread_out(centre, starts, len(block)))
+    high = np.concatenate([high, np.ones((len(block), 1))], axis=1)
+    low = np.concatenate([low, np.zeros((len(block), 1))], axis=1)
+    right = slices(high, low)
+    column = np.broadcast_to(weight, block.shape[:1])[:, None]
+    left = right if (column == 1).all() else slices(*twofold_product((high, low), (column, np.zeros_like(column))))
+    sums = (np.zeros(1), np.zeros(1))
+    for i in reversed(range(SLICES)):
+        for j in reversed(range(SLICES - i)):
+            found = summed_products(left[i], right[j], starts)
+            sums = twofold_sum((found, np.zeros_like(found)), sums)
+    total = tuple(part[:, -1:, -1] for part in sums)
+    some = (np.where(total[0] > 0, total[0], 1.0), total[1])
+    moment = tuple(part[:, :-1, -1] for part in sums)
+    drift = twofold_quotient(moment, some)
+    between = twofold_product(tuple(part[:, :, None] for part in moment), tuple(part[:, None, :] for part in drift))
+    scatter = twofold_sum(tuple(part[:, :-1, :-1] for part in sums), tuple(-part for part in between))
+    mean = twofold_sum((centre, np.zeros_like(centre)), drift)
+    return total[0][:, 0], mean[0], scatter[0], mean[1], scatter[1]
+
+
+def block_means(block, weight, starts):
+    """Weight and mean in each cell, close but for rounding; a column that does not vary has its value for mean."""
+    total = summed(np.broadcast_to(weight, block.shape[:1])[:, None], starts)[:, 0]
+    some = np.where(total > 0, total, 1.0)[:, None]
+    mean = summed(block * weight[:, None] if weight.ndim else block * weight if weight != 1 else block, starts) / some
+    first, last = block[starts], block[np.append(starts[1:], len(block)) - 1]
+    for column in np.flatnonzero((first == last).any(axis=0)):
+        values = block[:, column]
+        same = np.minimum.reduceat(values, starts) == np.maximum.reduceat(values, starts)
+        mean[:, column] = np.where(same, first[:, column], mean[:, column])
+    return total, mean
+
+
+def spread_out(values, starts, count):
+    """The values of cells at the rows of the cells."""
+    return values if len(starts) == 1 else np.repeat(values, np.diff(np.append(starts, count)), axis=0)
+
+
+def summed(rows, starts):
+    """Sums of rows, cell by cell."""
+    return np.ones((1, len(rows))) @ rows if len(starts) == 1 else np.add.reduceat(rows, starts, axis=0)
+
+
+def summed_products(left, right, starts):
+    """Sums over rows of `left right'`, cell by cell."""
+    if len(starts) == 1:
+        return (left.T @ right)[None]
+    if len(left) < 32 * len(starts) and left.shape[1] <= 8:
+        return np.add.reduceat(left[:, :, None] * right[:, None, :], starts, axis=0)
+    stops = np.append(starts[1:], len(left))
+    return np.stack([left[a:b].T @ right[a:b] for a, b in zip(starts, stops, strict=True)])
+
+
+def slices(high, low):
+    """Cut numbers into slices of few bits, on one grid for each column, that add up to them."""
+    exponent = np.frexp(np.abs(high).max(axis=0, initial=0.0))[1]
+    found = []
+    for k in range(1, SLICES + 1):
+        grid = np.ldexp(1.5, exponent - BITS_OF_SLICE * k + 52)  # adding it leaves no bits below the slice
+        part = (high + grid) - grid
+        found.append(part)
+        high, low = two_sum(high - part, low)
+    return found
+
+
+def merged_pools(left, right):
+    """The pool of all rows from the pools of two parts; exact when both are."""
+    total = left[0] + right[0]
+    some = np.where(total > 0, total, 1.0)
+    left_mean = (left[1], left[3] if len(left) > 3 else np.zeros_like(left[1]))
+    right_mean = (right[1], right[3] if len(right) > 3 else np.zeros_like(right[1]))
+    shift = twofold_sum(right_mean, (-left_mean[0], -left_mean[1]))
+    if len(left) < 5 or len(right) < 5:
+        share = right[0] / some
+        mean = twofold_sum(left_mean, twofold_product(shift, (share[..., None], 0.0)))
+        between = (left[0] * share)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
+        return total, mean[0], left[2] + right[2] + between, mean[1]
+    share = tuple(part[..., None] for part in twofold_quotient((right[0], 0.0 * some), (some, 0.0 * some)))
+    mean = twofold_sum(left_mean, twofold_product(shift, share))
+    pull = twofold_product(shift, twofold_product(share, (left[0][..., None], 0.0 * share[1])))
+    between = twofold_product(tuple(part[..., :, None] for part in pull), tuple(part[..., None, :] for part in shift))
+    scatter = twofold_sum(twofold_sum((left[2], left[4]), (right[2], right[4])), between)
+    return total, mean[0], scatter[0], mean[1], scatter[1]
+
+
+def is_ill_conditioned(pool):
+    """Whether too little is left of a column after those before it for its scatter to be trusted.
+
+    A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column,
+    the response. Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that
+    is a combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
+    """
+    scatter = np.asarray(pool[2])
+    if len(pool) > 4 or scatter.size == 0:
+        return False
+    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    root = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1)
+    left = np.divide(root**2, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
+    doubtful = left < np.append(np.full(scatter.shape[-1] - 1, 1e-3), 1e-6)
+    if scatter.ndim > 2:
+        sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
+        doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
+    bad = doubtful.any(axis=-1)
+    return bool(np.sum(pool[0] * bad) > 0.05 * np.sum(pool[0]))
+
+
+def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
+    """Few rows with the same squares as all pooled rows: the mean with its weight, and a root of the scatter."""
+    first = np.sqrt(total)[..., None, None] * mean[..., None, :]
+    return np.concatenate([first, root_of_scatter(scatter, scatter_rest)], axis=-2)
+
+
+def easy_root(scatter):
+    """The root by LAPACK where no column is close to following from others; None where one is."""
+    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    still = diagonal == 0  # columns without spread
+    if scatter.size == 0 or (diagonal < 0).any() or (still & scatter.any(axis=-1)).any():
+        return None
+    try:
+        lower = np.linalg.cholesky(scatter + still[..., None] * np.identity(scatter.shape[-1]))
+    except np.linalg.LinAlgError:
+        return None
+    if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
+        return None
+    return np.where(still[..., None, :], 0.0, np.swapaxes(lower, -1, -2))
+
+
+def root_of_scatter(scatter, rest=None):
+    """Upper triangular R with R'R = scatter; columns without spread give zero rows."""
+    if rest is None and (easy := easy_root(scatter)) is not None:
+        return easy
+    width = scatter.shape[-1]
+    root = np.zeros(scatter.shape)
+    smallest = np.diagonal(scatter, axis1=-2, axis2=-1) * width * (np.finfo(float).eps if rest is None else FINEST)
+    high, low = np.array(scatter, dtype=float), np.zeros_like(scatter) if rest is None else rest
+    for j in range(width):
+        pivot = high[..., j, j]
+        usable = pivot > smallest[..., j]
+        scale = np.where(usable, pivot, 1.0)[..., None]
+        row = np.where(usable[..., None], high[..., j, :], 0.0)
+        row[..., :j] = 0.0
+        root[..., j, :] = row / np.sqrt(scale)
+        if rest is None:
+            high = high - row[..., :, None] * (row / scale)[..., None, :]
+            continue
+        row = (row, np.where(row == 0, 0.0, low[..., j, :]))
+        part = twofold_quotient(row, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
+        square = twofold_product(tuple(r[..., :, None] for r in row), tuple(p[..., None, :] for p in part))
+        high, low = twofold_sum((high, low), (-square[0], -square[1]))
+    return root
+
+
+def placed(rows, slots, positions, width, outputs):
+    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
+    design = np.zeros((*rows.shape[:-1], width + outputs))
+    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    for (start, stop), position in zip(slots, positions, strict=True):
+        chosen = np.asarray(position)[..., :, None] == np.arange(width)
+        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+    return design
+
+
+def stacked(designs, batch):
+    """All rows of one batch under each other."""
+    flat = []
+    for design in designs:
+        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
+    return np.concatenate(flat, axis=-2)
+
+
+def triangularised(design, eliminated, outputs, of="the unknowns"):
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    width = design.shape[-1]
+    if design.shape[-2] < width:
+        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
+        design = np.concatenate([design, padding], axis=-2)
+    upper = np.linalg.qr(design, mode="r")
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
+        # A column that all but follows from others: every digit counts.
+        upper = reflected(design)
+        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
+    lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+    if lost.any():
+        missing = int(lost.sum(axis=-1).max())
+        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    signs = np.where(pivots < 0, -1.0, 1.0)
+    root = upper[..., :eliminated, :eliminated] * signs[..., None]
+    right = upper[..., :eliminated, eliminated:] * signs[..., None]
+    left = upper[..., eliminated:, eliminated:]
+    outer = width - eliminated - outputs
+    return {
+        "root": root,
+        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
+        "cross": right[..., :outer],
+        "right": right[..., outer:],
+        "left": left[..., :outer],
+        "rest": left[..., outer:],
+    }
+
+
+def reflected(design):
+    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
+
+    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
+    touched by its reflection: what a residual has of digits does not spill over into coefficients.
+    """
+    upper = np.array(design, dtype=float)
+    rows = np.arange(upper.shape[-2])
+    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
+    order = []
+    for j in range(min(upper.shape[-2:])):
+        mirror = np.where(free, upper[..., j], 0.0)
+        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
+        at_pivot = rows == chosen
+        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
+        size = np.abs(pivot)
+        mirror /= np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
+        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
+        square = (mirror * mirror).sum(axis=-1, keepdims=True)
+        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
+        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
+        free &= ~at_pivot
+        order.append(chosen)
+    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def statistics(data, size, exact=()):
+    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    psi = data["psi"]
+    x = data["x"]
+    z_point = data["z_point"]
+    size_d = size["d"]
+    size_n = size["n"]
+    size_z_points = size["z_points"]
+    size_k = size["k"]
+    # rows of x: mean and scatter
+    block1_pool_2 = pooled(
+        [
+            1,
+            np.reshape(np.broadcast_to(z_point[:, None, :, :], (size_n, size_d, size_z_points, size_k)), (-1, size_k)),
+            np.ravel(np.broadcast_to(x[:, :, None], (size_n, size_d, size_z_points))),
+        ],
+        np.ravel(np.broadcast_to((1.0 / size_z_points / psi)[:, None], (size_n, size_d, size_z_points))),
+        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n, size_d, size_z_points)))],
+        (size_d,),
+        "block1_pool_2" in exact,
+    )
+    return {"block1_pool_2": block1_pool_2}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "block1_pool_2": merged_pools(left["block1_pool_2"], right["block1_pool_2"]),
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_d = size["d"]
+    size_k = size["k"]
+    block1_pool_2 = found["block1_pool_2"]
+    # mu, w given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1, size_k])
+    # rows of mu
+    block1_rows_0 = np.concatenate(
+        [np.reshape(np.broadcast_to(1, (size_d,)), (size_d, 1)), np.reshape(np.broadcast_to(0, (size_d,)), (size_d, 1))],
+        axis=-1,
+    )
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of w
+    block1_rows_1 = np.concatenate(
+        [
+            np.reshape(np.broadcast_to(1, (size_d, size_k)), (size_d, size_k, 1)),
+            np.reshape(np.broadcast_to(0, (size_d, size_k)), (size_d, size_k, 1)),
+        ],
+        axis=-1,
+    )
+    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(0, 1)],
+        [block1_columns[1] + np.reshape(np.broadcast_to(np.arange(size_k), (size_d, size_k)), (size_d, size_k, 1))],
+        block1_columns[-1],
+        1,
+    )
+    # rows of x
+    edges = np.cumsum([0, 1, size_k, 1])
+    block1_rows_2 = rows_of_pool(*block1_pool_2)
+    block1_rows_2 = placed(
+        block1_rows_2,
+        [(edges[0], edges[1]), (edges[1], edges[2])],
+        [[block1_columns[0]], block1_columns[1] + np.arange(size_k)],
+        block1_columns[-1],
+        1,
+    )
+    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 1)
+    block1 = triangularised(block1, block1_columns[2], 1, '`mu`, `w`')
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    return {
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+    }
+
+
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in ["block1_pool_2"] if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
+
+
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_d = size["d"]
+    size_k = size["k"]
+    block1_right = found["block1.right"]
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    mu_mean = np.reshape(block1[..., :1, :], (size_d,))
+    w_mean = np.reshape(block1[..., 1:, :], (size_d, size_k))
+    return {
+        "w.mean": w_mean,
+        "mu.mean": mu_mean,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+
+
+"""factor_analysis: learning program, derived and written by Platewright.
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    mu = data["mu"]
+    w = data["w"]
+    x = data["x"]
+    z_point = data["z_point"]
+    size_z_points = size["z_points"]
+    # psi given the statistics: Gamma
+    sum_x_mu_w_z = np.sum(
+        (x[:, None, :] - mu - np.sum(w * z_point[:, :, None, :], axis=-1)) ** 2 / size_z_points,
+        axis=(0, 1,),
+    )
+    return {"sum_x_mu_w_z": sum_x_mu_w_z}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_x_mu_w_z": left["sum_x_mu_w_z"] + right["sum_x_mu_w_z"],
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_d = size["d"]
+    size_n = size["n"]
+    sum_x_mu_w_z = found["sum_x_mu_w_z"]
+    # psi given the statistics: Gamma
+    psi_shape = np.broadcast_to(2 + 0.5 * size_n, (size_d,))
+    # psi given the statistics: Gamma
+    psi_rate = 1 + 0.5 * sum_x_mu_w_z
+    return {
+        "psi.shape": psi_shape,
+        "psi.rate": psi_rate,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+if __name__ == "__main__":
+    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")

@@ -1,0 +1,271 @@
+"""hidden_markov_symbols: expectation maximisation, derived and written by Platewright.
+
+expected statistics of z by forward-backward, then the exact mode of begin, move, emit
+
+Run: python FILE data.csv
+"""
+
+
+import csv
+import sys
+
+import numpy as np
+from scipy import special
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def mode_of_dirichlet(concentration):
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
+
+
+def soft_start(columns, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
+
+
+def levels_apart(values):
+    """Labels as zeros and ones, so that they have distances."""
+    flat = np.reshape(values, (len(values), -1))
+    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
+
+
+def neighbours(probability, first):
+    """Pairs of neighbouring values as if they were independent: where chains begin there is none."""
+    pair = np.concatenate([probability[:1], probability[:-1]])[:, :, None] * probability[:, None, :]
+    return np.where(np.asarray(first)[:, None, None] != 0, 0.0, pair)
+
+
+def forward_backward(single, pair, first):
+    """Probabilities of each value and of each pair of neighbours along chains, and the log of the total weight.
+
+    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
+    """
+    steps, levels = single.shape
+    begins = np.asarray(first) != 0
+    filtered = np.empty((steps, levels))
+    total = 0.0
+    for t in range(steps):
+        row = single[t]
+        if not begins[t]:
+            row = row + special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
+        norm = special.logsumexp(row)
+        if norm == -np.inf:
+            raise ArithmeticError(f"the data have probability zero at step {t}")
+        filtered[t] = row - norm
+        total += norm
+    ahead = np.zeros(levels)
+    probability, pairs = np.empty((steps, levels)), np.zeros((steps, levels, levels))
+    for t in reversed(range(steps)):
+        smooth = filtered[t] + ahead
+        probability[t] = np.exp(smooth - special.logsumexp(smooth))
+        if begins[t]:
+            ahead = np.zeros(levels)
+            continue
+        arriving = pair[t] + (single[t] + ahead)
+        joint = filtered[t - 1][:, None] + arriving
+        pairs[t] = np.exp(joint - special.logsumexp(joint))
+        ahead = special.logsumexp(arriving, axis=1)
+        ahead = ahead - special.logsumexp(ahead)
+    return probability, pairs, total
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    size_step = size["step"]
+    size_state = size["state"]
+    z_probability = soft_start([levels_apart(y)], (size_step,), size_state, generator)
+    z_pair = neighbours(z_probability, first_of_step)
+    return {"z_probability": z_probability, "z_pair": z_pair}
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    z_probability = data["z_probability"]
+    z_pair = data["z_pair"]
+    size_state = size["state"]
+    size_origin = size["origin"]
+    size_symbol = size["symbol"]
+    # begin given the statistics: Dirichlet
+    sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=(0,))
+    # move given the statistics: Dirichlet
+    sum_first_of_step_z = np.sum(
+        (1 - first_of_step)[:, None, None, None] * (
+            1.0 * (np.arange(size_state)[:, None] == np.arange(size_origin))
+        )[:, :, None] * z_pair[:, :, None, :],
+        axis=(0, 1,),
+    )
+    # emit given the statistics: Dirichlet
+    count_y_z = grouped((y,), (size_symbol,), z_probability)
+    count_y_z = np.transpose(count_y_z, (1, 0))
+    return {
+        "sum_z_first_of_step": sum_z_first_of_step, "sum_first_of_step_z": sum_first_of_step_z, "count_y_z": count_y_z
+    }
+
+
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
+    sum_z_first_of_step = found["sum_z_first_of_step"]
+    sum_first_of_step_z = found["sum_first_of_step_z"]
+    count_y_z = found["count_y_z"]
+    # begin given the statistics: Dirichlet
+    begin_concentration = 2 + sum_z_first_of_step
+    # move given the statistics: Dirichlet
+    move_concentration = 2 + sum_first_of_step_z
+    # emit given the statistics: Dirichlet
+    emit_concentration = 2 + count_y_z
+    # emit: the peak of Dirichlet
+    emit = mode_of_dirichlet(emit_concentration)
+    emit = np.maximum(emit, 1e-300)
+    # move: the peak of Dirichlet
+    move = mode_of_dirichlet(move_concentration)
+    move = np.maximum(move, 1e-300)
+    # begin: the peak of Dirichlet
+    begin = mode_of_dirichlet(begin_concentration)
+    begin = np.maximum(begin, 1e-300)
+    if not all(np.isfinite(value).all() for value in (begin, move, emit,)):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"begin": begin, "move": move, "emit": emit}
+
+
+def expect(data, size):
+    """Probabilities of the hidden variables given parameters, and log p(data, parameters)."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    begin = data["begin"]
+    move = data["move"]
+    emit = data["emit"]
+    size_step = size["step"]
+    size_state = size["state"]
+    size_symbol = size["symbol"]
+    with np.errstate(all="ignore"):
+        # z: a chain along step; weights of values and of neighbours
+        z_single = np.zeros((size_step, size_state))
+        z_pair_weight = np.zeros((size_step, size_state, size_state))
+        z_table = np.where(first_of_step[:, None, None], np.log(begin), np.log(move))
+        z_pair_weight += np.where(first_of_step[:, None, None] != 0, 0.0, z_table)
+        z_single += np.where(first_of_step[:, None] != 0, z_table[:, 0, :], 0.0)
+        z_single += np.log(emit[np.arange(size_state), y[:, None]])
+        z_probability, z_pair, z_total = forward_backward(z_single, z_pair_weight, first_of_step)
+        # log p(data, parameters)
+        objective = z_total
+        objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.sum(np.log(emit), axis=-1) + special.gammaln(2 * size_symbol))
+        return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        everything = {**data, **expectations}
+        values = maximise(statistics(everything, size), everything, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        everything = {**data, **start(data, size, generator)}
+        try:
+            values = maximise(statistics(everything, size), everything, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except ArithmeticError:
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except ArithmeticError:
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+def coded(values, count, labels=None):
+    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
+    if labels is not None:
+        levels = labels
+    elif all(value.isdigit() for value in values):
+        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
+    else:
+        levels = sorted(set(values))
+    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"step": len(table)}
+    groups = [r["series"] for r in table]
+    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
+    if sum(begins) != len(set(groups)):
+        raise ValueError("the rows of one series are not together")
+    data["first_of_step"] = np.array(begins, dtype=int)
+    data["y"], count = coded([r["y"] for r in table], 4)
+    size.setdefault("symbol", count)
+    size["state"] = 3
+    size["origin"] = 3
+    size["symbol"] = 4
+    size["first_of_step_levels"] = 2
+    return data, size
+
+
+if __name__ == "__main__":
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size)
+    for name, value in results.items():
+        print(f"{name} = {np.asarray(value).tolist()}")
