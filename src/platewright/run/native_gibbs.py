@@ -133,6 +133,8 @@ class NativeChain:
                     self.arrays[slot.key] = owner.given[slot.key]
         self.random = generator.integers(1, 2**64, 4, dtype=np.uint64)
         self.report = np.zeros(2, np.int64)
+        self.places = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self.random, self.report))
+        self.order = {slot.key: place for place, slot in enumerate(owner.source.slots)}
         places = [self.arrays[slot.key].ctypes.data for slot in owner.source.slots]
         extents = [owner.sizes[plate] for plate in owner.source.sizes]
         self.pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
@@ -149,7 +151,7 @@ class NativeChain:
     def replace(self, key: str, array: Array) -> None:
         """Another array for a slot whose length only tuning decides."""
         self.arrays[key] = array
-        self.pointers[[slot.key for slot in self.owner.source.slots].index(key)] = array.ctypes.data
+        self.pointers[self.order[key]] = array.ctypes.data
 
     @property
     def values(self) -> dict[str, Array]:
@@ -209,8 +211,7 @@ class NativeChain:
             self.arrays[key][...] = np.maximum(3.0 * spread, 1e-8 * (1 + np.abs(self.arrays[name])))
 
     def _state(self) -> tuple[Any, ...]:
-        random, report = (ctypes.c_void_p(array.ctypes.data) for array in (self.random, self.report))
-        return self.pointers, self.extents, random, report
+        return self.pointers, self.extents, *self.places
 
     def _check(self, code: int) -> None:
         """The error that NumPy's sampler would raise."""
