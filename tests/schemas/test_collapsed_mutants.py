@@ -121,7 +121,7 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(kept, "topics")),
     mutant("a ratio is turned over", Rows.product, "if power < 0]", "if power > 0]", partial(same, "topics")),
     mutant("elements are not sorted back", test_c_collapsed.NativeCollapsed._back,
-           "np.argsort(self.order[axis.plate])", "self.order[axis.plate]", partial(same, "many_topics")),
+           "self.inverse[axis.plate]", "self.order[axis.plate]", partial(same, "many_topics")),
     mutant("C does not take the element out", Emitter.by_levels, 'lines += self.entered(entry, "-")', "pass",
            partial(same, "poissons")),
     mutant("C leaves rows in", Emitter.by_levels, 'for sign in ("+", "-") if move.stages else ():',

@@ -40,6 +40,7 @@ class NativeCollapsed:
         self.random = random
         self.source = source
         self.order = order
+        self.inverse = {plate: np.argsort(places) for plate, places in order.items()}
         self.function = loaded_library(library(self.source.text, compiler)).sweep
         self.function.restype = ctypes.c_int
         self.columns = [self._column(name) for name in self.source.columns]
@@ -77,7 +78,7 @@ class NativeCollapsed:
         back = np.array(values, dtype=np.int64)
         for number, axis in enumerate(self.data.plan.graph.nodes[name].axes):
             if axis.plate in self.order:
-                back = np.take(back, np.argsort(self.order[axis.plate]), axis=number)
+                back = np.take(back, self.inverse[axis.plate], axis=number)
         return back
 
     def _moved(self, name: str, values: Array) -> Array:
