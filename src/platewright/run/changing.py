@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def row_plate(program: Program, columns: Collection[str]) -> str:
     """The one plate that the rows of all data are on."""
     found = {axes[0].plate for name, axes in program.columns.items() if axes and name in columns}
-    found = found or set(program.plates)  # a program may need no more of its rows than their number
+    # A program may need no more of its rows than their number; the levels of a variable are no rows.
+    found = found or {plate for plate in program.plates if "." not in plate}
     if not found:
         raise DataError("the data have no rows: no variable among them is on a plate")
     if len(found) != 1:
