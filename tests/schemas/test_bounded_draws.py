@@ -35,7 +35,7 @@ def times(seed: int, low: float) -> tuple[Array, Array]:
 
 def test_censored_normals_give_the_posterior_of_the_integral() -> None:
     t, end = times(0, -100.0)
-    fit = survival("normal").learn({"t": t, "end": end}, chains=2, draws=1500, warm_up=100, seed=1)
+    fit = survival("normal").learn({"t": t, "end": end}, chains=2, draws=500, warm_up=50, seed=1)
     assert "{t.missing} exact within bounds" in fit.how
     mu, tau = np.linspace(0, 5, 201)[:, None], np.linspace(0.02, 5, 250)[None]
     logs = stats.norm.logpdf(mu, 0, 5) + stats.gamma.logpdf(tau, 2)
@@ -47,17 +47,17 @@ def test_censored_normals_give_the_posterior_of_the_integral() -> None:
     for name, grid in (("mu", mu), ("tau", tau)):
         mean = float((weights * grid).sum())
         sd = float(np.sqrt((weights * grid**2).sum() - mean**2))
-        assert abs(float(fit[name].mean) - mean) < 0.15 * sd, name
+        assert abs(float(fit[name].mean) - mean) < 0.25 * sd, name
         assert float(fit[name].sd) == pytest.approx(sd, rel=0.15), name
 
 
 def test_censored_waiting_times_give_the_posterior_of_the_integral() -> None:
     """For a known shape the rate is Gamma with the sum of t^shape over all, censored or not."""
     t, end = times(1, 0.0)
-    fit = survival("weibull").learn({"t": t, "end": end}, chains=2, draws=1500, warm_up=100, seed=1)
+    fit = survival("weibull").learn({"t": t, "end": end}, chains=2, draws=500, warm_up=50, seed=1)
     reached = np.where(np.isfinite(t), t, end)
     exact = stats.gamma(2 + np.isfinite(t).sum(), scale=1 / (2 + (reached**1.7).sum()))
-    assert abs(float(fit["rate"].mean) - exact.mean()) < 0.15 * exact.std()
+    assert abs(float(fit["rate"].mean) - exact.mean()) < 0.25 * exact.std()
     assert float(fit["rate"].sd) == pytest.approx(exact.std(), rel=0.15)
 
 
@@ -72,7 +72,7 @@ def test_a_bounded_value_with_children_is_drawn_exactly_too() -> None:
     m = pw.Model("truncated cause")
     m.x = pw.Truncated(pw.Normal(0, sd=1), lower=-0.5, upper=0.8)
     m.y = pw.Normal(m.x, sd=0.5)
-    fit = m.learn({"y": 1.4}, by="gibbs", chains=1, draws=4000, warm_up=1)
+    fit = m.learn({"y": 1.4}, by="gibbs", chains=1, draws=1500, warm_up=1)
     assert "{x} exact within bounds" in fit.how
     mean, sd = 1.4 * 4 / 5, 5**-0.5
     exact = stats.truncnorm((-0.5 - mean) / sd, (0.8 - mean) / sd, loc=mean, scale=sd)
@@ -90,11 +90,11 @@ def far_tail() -> pw.Model:
 
 def test_where_inversion_loses_its_digits_a_slice_keeps_the_tail() -> None:
     """Beyond 60 an Exponential(2) has lost all digits of F: t - 60 is again Exponential."""
-    fit = far_tail().learn({"t": [np.nan, 0.5], "end": [60.0, 0.0]}, chains=1, draws=1500, warm_up=50)
+    fit = far_tail().learn({"t": [np.nan, 0.5], "end": [60.0, 0.0]}, chains=1, draws=800, warm_up=20)
     beyond = fit.chains["t.missing"][0][:, 0] - 60
     assert (beyond >= 0).all()
-    # the rate is Gamma(201, 160.5), of which E 1/rate = 160.5 / 200; five standard errors of 1500 correlated draws
-    assert float(beyond.mean()) == pytest.approx(160.5 / 200, rel=0.2)
+    # the rate is Gamma(201, 160.5), of which E 1/rate = 160.5 / 200; five standard errors of 800 correlated draws
+    assert float(beyond.mean()) == pytest.approx(160.5 / 200, rel=0.25)
 
 
 def test_the_plan_names_the_bounds_and_what_is_inverted() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.c_expression import Unprintable
 from platewright.backends.compile import find_compiler
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
@@ -161,7 +162,27 @@ def check_case(case: Case, seeds: int = 3) -> None:
             assert check(block, number, chain, small) > 0, f"nothing to compare for {block.variables}"
 
 
+WITHOUT_C = {
+    "matrix_link": "positive definite matrix",
+    "blended": "probability vector",
+    "hidden_count": "CoordinateBlock (size) has no C yet",
+    "ordered_pair": "BoundedBlock (high) has no C yet",
+    "truncated_latent": "BoundedBlock (x) has no C yet",
+    "truncated_rate": "BoundedBlock (rate) has no C yet",
+}
+"""Models with a block that NumPy alone moves, and the words of the refusal."""
+WITH_C = [case for case in EVERY if case.name not in WITHOUT_C]
+
+
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in EVERY])
+@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
 def test_c_computes_the_conditionals_of_numpy(case: Case) -> None:
     check_case(case)
+
+
+@pytest.mark.parametrize("case", [case for case in EVERY if case.name in WITHOUT_C], ids=str)
+def test_a_block_without_c_is_refused_by_name(case: Case) -> None:
+    small = instance(case, 0)
+    with pytest.raises(Unprintable) as refusal:
+        compiled_gibbs(plan_of(case), small.columns, small.sizes)
+    assert WITHOUT_C[case.name] in str(refusal.value)
