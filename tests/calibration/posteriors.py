@@ -87,7 +87,8 @@ def by_schema(schema: str) -> Learn:
         model = models.setdefault(small.case.name, small.case.build())
         if schema == "exact":
             return drawn_of(model.learn(data, by="exact", seed=seed), DRAWS)
-        return drawn_of(model.learn(data, by=schema, seed=seed, **SAMPLER))
+        # compiled once for all instances of a case; a part that has no C is run by NumPy
+        return drawn_of(model.learn(data, by=schema, seed=seed, backend="c", **SAMPLER))
 
     return learned
 

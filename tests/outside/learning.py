@@ -21,7 +21,7 @@ from platewright.run.sampling import SampledFit
 
 INDEPENDENT = 20_000
 PROBE = 12
-LEAST, FIRST, MOST, WARM_UP = 100, 250, 16_000, 0.5
+LEAST, FIRST, MOST, WARM_UP = 250, 250, 16_000, 0.5
 """Draws of each of four chains: at least, in the first stage, and at most; and the share of warm-up before them."""
 
 GOOD_R_HAT, GOOD_SIZE = 1.02, 1000.0

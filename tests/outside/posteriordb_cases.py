@@ -67,7 +67,14 @@ def _place(name: str, written: Written) -> tuple[str, tuple[int, ...]]:
 
 
 def _sorted(drawn: Drawn, written: Written) -> Drawn:
-    """Components in the order of one of their parameters, draw by draw."""
+    """Components in the order of one of their parameters, draw by draw; or the chains that keep an order."""
+    if written.ordered:
+        kept = np.logical_and.reduce(
+            [(np.diff(drawn.chains[name], axis=-1) > 0).all(axis=(1, 2)) for name in written.ordered]
+        )
+        if not kept.any():
+            return drawn
+        return replace(drawn, chains={name: values[kept] for name, values in drawn.chains.items()})
     if written.sort_by is None:
         return drawn
     order = np.argsort(drawn.chains[written.sort_by], axis=-1)

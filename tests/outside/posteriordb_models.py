@@ -20,11 +20,16 @@ Places = Mapping[str, tuple[str, tuple[int, ...]]]
 
 @dataclass(frozen=True)
 class Written:
-    """A model with its data, and whether its components are to be numbered in the order of `mu` after sampling."""
+    """A model with its data, and what becomes of its draws.
+
+    `sort_by`: number the components in the order of this parameter. `ordered`: keep the chains in which these
+    parameters are in order.
+    """
 
     model: pw.Model
     data: dict[str, Any]
     sort_by: str | None = None
+    ordered: tuple[str, ...] = ()
 
 
 def regression(columns: Callable[[Data], list[Any]], response: Callable[[Data], Any], sigma: Any = None) -> Any:
@@ -107,22 +112,22 @@ def mixture(data: Data) -> Written:
 
 
 def drives(data: Data) -> Written:
-    """A hidden Markov chain of two states; the rates of the second are above those of the first by positive gaps."""
+    """A hidden Markov chain of two states. The Stan text orders the rates of its states: so do the draws that are kept,
+    which are draws of the ordered posterior.
+    """
     m = pw.Model("drives")
     k = m.plate("k", 2)
     before, time = m.plate("before", like=k), m.plate("time", ordered=True)
-    second = pw.array([0.0, 1.0], over=k)
+    centre = pw.array([0.0, 3.0], over=k)
     m.move = pw.Dirichlet(pw.array(np.asarray(data["alpha"], float).tolist(), over=(before, k)), over=k, plates=before)
-    m.phi_first, m.phi_gap = pw.Flat(lower=0), pw.Flat(lower=0)
-    m.lambda_first, m.lambda_gap = pw.Flat(lower=0), pw.Flat(lower=0)
-    m.potential("phi_prior", -0.5 * m.phi_first**2 - 0.5 * (m.phi_first + m.phi_gap - 3.0) ** 2)
-    m.potential("lambda_prior", -0.5 * m.lambda_first**2 - 0.5 * (m.lambda_first + m.lambda_gap - 3.0) ** 2)
-    m.phi = m.phi_first + m.phi_gap * second
-    m.rate = m.lambda_first + m.lambda_gap * second
+    m.phi = pw.Flat(lower=0, plates=k)
+    m.rate = pw.Flat(lower=0, plates=k)
+    m.potential("phi_prior", -0.5 * (m.phi - centre) ** 2)
+    m.potential("rate_prior", -0.5 * (m.rate - centre) ** 2)
     m.z = pw.Categorical(m.move[m.lag("z")], start=pw.array([0.5, 0.5], over=k), plates=time)
     m.u = pw.Exponential(rate=m.phi[m.z], plates=time)
     m.v = pw.Exponential(rate=m.rate[m.z], plates=time)
-    return Written(m, {"u": np.asarray(data["u"], float), "v": np.asarray(data["v"], float)})
+    return Written(m, {"u": np.asarray(data["u"], float), "v": np.asarray(data["v"], float)}, ordered=("phi", "rate"))
 
 
 def _party(data: Data) -> list[Any]:

@@ -199,7 +199,8 @@ def _chosen(page: Page, whole: Where, before: Lines) -> str:
 
 
 def _summed(page: Page, index: Index, body: Expression, before: Lines) -> str:
-    name, inside = page.fresh("sum"), []
+    name = page.fresh("sum")
+    inside: Lines = []
     term = text(page, body, inside)
     before.append(f"real {name} = 0.0;")
     before += looped(page, [index], [*inside, f"{name} += {term};"])
@@ -213,7 +214,8 @@ def _gathered(page: Page, function: str, index: Index, body: Expression, before:
 
 def vector(page: Page, index: Index, body: Expression, before: Lines) -> str:
     """A local vector with an element for each value of the index."""
-    name, inside = page.fresh("vector"), []
+    name = page.fresh("vector")
+    inside: Lines = []
     term = text(page, body, inside)
     before.append(f"vector[{page.size(index.plate)}] {name};")
     before += looped(page, [index], [*inside, f"{name}[{page.loop(index)}] = {term};"])
@@ -228,7 +230,8 @@ def matrix(page: Page, row: Index, column: Index, body: Expression, before: Line
         others = multiply(*body.factors[:-1])
         if not free_indices(others) & {row, column}:
             return f"{text(page, others, before)} * {matrix(page, row, column, body.factors[-1], before)}"
-    name, inside = page.fresh("matrix"), []
+    name = page.fresh("matrix")
+    inside: Lines = []
     term = text(page, body, inside)
     size = page.size(row.plate)
     before.append(f"matrix[{size}, {size}] {name};")
