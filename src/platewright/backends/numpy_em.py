@@ -78,7 +78,7 @@ class _EMEmitter(Emitter):
         shared = [*self.support(used), *own]
         loop = [em_texts()["climbed"], em_texts()["learn"]]
         text = [self.header(), self.imports_of("".join([*shared, *parts])), *shared, *parts, *loop]
-        text.append(main_text(plain, self.names))
+        text.append(main_text(plain, self.names, False))
         return "\n\n\n".join(part.strip("\n") for part in text if part) + "\n"
 
     def _codes(self) -> dict[str, str]:

@@ -69,8 +69,8 @@ class _GibbsEmitter(Emitter):
         lines = ["import csv", "import sys", "", "import numpy as np"]
         if "special." in "".join(body):
             lines.append("from scipy import special")
-        main = main_text(self.plain, self.names)
-        main = main.replace("in learn(*read(sys.argv[1])).items()", "in summary(learn(*read(sys.argv[1]))).items()")
+        main = main_text(self.plain, self.names, False)
+        main = main.replace("results = learn(data, size)", "results = summary(learn(data, size))")
         return "\n\n\n".join(part.strip("\n") for part in (self.header(), "\n".join(lines), *body, main) if part) + "\n"
 
     def header(self) -> str:
