@@ -58,21 +58,6 @@ static double log_normal_cdf(double x)
     return -0.5 * x * x - log(-x) - 0.91893853320467274178 + log(series);
 }
 """,
-    "digamma": """
-/* The derivative of lgamma: shifted up to ten, then its asymptotic series; below zero by reflection. */
-static double digamma(double x)
-{
-    if (x <= 0.0)
-        return x == floor(x) ? NAN : digamma(1.0 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * x);
-    double shifted = 0.0;
-    for (; x < 10.0; x += 1.0)
-        shifted -= 1.0 / x;
-    const double q = 1.0 / (x * x);
-    const double series = q * (1.0 / 12 - q * (1.0 / 120 - q * (1.0 / 252 - q * (1.0 / 240 - q * (1.0 / 132
-                          - q * (691.0 / 32760 - q / 12))))));
-    return shifted + log(x) - 0.5 / x - series;
-}
-""",
     "trigamma": """
 /* The second derivative of lgamma. */
 static double trigamma(double x)
