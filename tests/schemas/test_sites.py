@@ -136,8 +136,7 @@ def site_ratio(case: Case, seed: int) -> float:
         if not isinstance(block, SiteBlock):
             continue
         mover = SiteMover(small.graph, block, small.columns, small.sizes)
-        mover._colour(small.values)
-        mover.tape.fix(small.values)
+        mover.prepare(small.values)
         flat = np.array(small.values[mover.name]).ravel()
         assert mover.classes is not None
         for sites, rows in zip(mover.members, mover.classes, strict=True):

@@ -37,16 +37,22 @@ class SiteMover:
         domain = node.domain
         self.lowest = 0 if domain.kind == "levels" else int(domain.lower)
         self.levels = sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper - domain.lower) + 1
-        self.factors = [Factor(f.owner, f.axes, apart(f.expression, frozenset(f.axes))) for f in block.factors]
-        self.tape = Tape(sizes, block.variables)
-        self.slots: list[Slot] = [
-            self.tape.broadcast(self.tape.add(factor.expression), factor.axes) for factor in self.factors
-        ]
-        placed = {n for f in self.factors for p in _places(f, self.name) for at in p.indices for n in names(at)}
+        every = [Factor(f.owner, f.axes, apart(f.expression, frozenset(f.axes))) for f in block.factors]
+        self.factors = [factor for factor in every if not _is_local(factor, self.name)]
+        self.alone = [factor for factor in every if _is_local(factor, self.name)]
+        """Factors whose rows look at one site each: their weights do not depend on the other sites."""
+        self.tape, self.slots = self._taped(self.factors)
+        self.alone_tape, self.alone_slots = self._taped(self.alone)
+        self.weights = np.zeros((0, 0))
+        placed = {n for f in every for p in _places(f, self.name) for at in p.indices for n in names(at)}
         self.moves = not placed <= set(columns)
         """Whether the places of the sites depend on other unknowns, so that ties change from sweep to sweep."""
         self.classes: list[list[tuple[int, Array]]] | None = None
         self.members: list[Array] = []
+
+    def _taped(self, factors: Sequence[Factor]) -> tuple[Tape, list[Slot]]:
+        tape = Tape(self.sizes, (self.name,))
+        return tape, [tape.broadcast(tape.add(factor.expression), factor.axes) for factor in factors]
 
     def begin_warm_up(self, sweeps: int) -> None:
         """Nothing is learned."""
@@ -56,11 +62,9 @@ class SiteMover:
 
     def move(self, values: Mapping[str, Array], generator: np.random.Generator) -> dict[str, Array]:
         """Every site once, colour after colour."""
-        if self.classes is None or self.moves:
-            self._colour(values)
-        assert self.classes is not None
         with np.errstate(all="ignore"):
-            self.tape.fix(values)
+            self.prepare(values)
+            assert self.classes is not None
             flat = np.array(values[self.name], dtype=np.int64).ravel()
             for sites, rows in zip(self.members, self.classes, strict=True):
                 scores = self._scores(flat, sites, rows)
@@ -68,18 +72,33 @@ class SiteMover:
                 flat[sites] = self.lowest + np.argmax(scores + noise, axis=1)
         return {self.name: flat.reshape(self.shape)}
 
+    def prepare(self, values: Mapping[str, Array]) -> None:
+        """Colours, where they are not known yet, and the weights that each site has by itself."""
+        if self.classes is None or self.moves:
+            self._colour(values)
+        self.tape.fix(values)
+        self.alone_tape.fix(values)
+        count = int(np.prod(self.shape, dtype=int))
+        self.weights = np.zeros((count, self.levels))
+        owners = [self._touched(factor, values)[:, 0] for factor in self.alone]
+        for level in range(self.levels):
+            self.alone_tape.careful = True
+            self.alone_tape.run({self.name: np.full(self.shape, self.lowest + level)})
+            for slot, owner in zip(self.alone_slots, owners, strict=True):
+                terms = _possible(np.ravel(self.alone_tape[slot]))
+                self.weights[:, level] += np.bincount(owner, weights=terms, minlength=count)
+
     def _scores(self, flat: Array, sites: Array, rows: Sequence[tuple[int, Array]]) -> Array:
         """For each site of a colour the log weight of each level: all are set to it, and their rows told apart."""
-        scores = np.zeros((len(sites), self.levels))
+        scores = self.weights[sites]
         tried = flat.copy()
         for level in range(self.levels):
             tried[sites] = self.lowest + level
             self.tape.careful = True
             self.tape.run({self.name: tried.reshape(self.shape)})
             for number, owner in rows:
-                terms = np.ravel(self.tape[self.slots[number]])
                 touched = owner >= 0
-                terms = np.maximum(np.where(np.isnan(terms), -np.inf, terms), IMPOSSIBLE)[touched]
+                terms = _possible(np.ravel(self.tape[self.slots[number]]))[touched]
                 scores[:, level] += np.bincount(owner[touched], weights=terms, minlength=len(sites))
         return scores
 
@@ -120,6 +139,17 @@ class SiteMover:
         if not found:
             return np.zeros((rows, 1), dtype=np.intp)
         return np.ravel_multi_index(found, self.shape).reshape(rows, -1)
+
+
+def _is_local(factor: Factor, name: str) -> bool:
+    """Whether each row of a factor looks at one site, at a place that the axes of the factor alone decide."""
+    places = _places(factor, name)
+    inside = all(free_indices(at) <= set(factor.axes) for at in places[0].indices)
+    return len(places) == 1 and inside and not any(name in names(at) for at in places[0].indices)
+
+
+def _possible(terms: Array) -> Array:
+    return np.maximum(np.where(np.isnan(terms), -np.inf, terms), IMPOSSIBLE)
 
 
 def _places(factor: Factor, name: str) -> list[Reference]:
