@@ -143,3 +143,12 @@ def test_a_missing_gaussian_cause_is_read_where_it_is_missing() -> None:
     wanted = stats.norm(1, 2).logpdf(true).sum() + stats.norm(3 * true, 1).logpdf(values["y"]).sum()
     idle = stats.norm.logpdf([7.0, 8.0]).sum()
     assert log_joint(after, values) == pytest.approx(wanted + idle, abs=1e-10)
+
+
+def test_missing_counts_drop_out_and_the_rest_stays_closed_form() -> None:
+    m = pw.Model("counts")
+    m.rate = pw.Gamma(2, rate=1)
+    m.y = pw.Poisson(m.rate, plates=m.plate("n"))
+    partly, dropped = m.learn({"y": [1, None, 3]}), m.learn({"y": [1, 3]})
+    assert partly.plan.schema == "exact"
+    assert partly.log_evidence == pytest.approx(dropped.log_evidence, abs=1e-12)

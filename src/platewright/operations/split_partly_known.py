@@ -128,6 +128,8 @@ def _idle(node: Variable) -> Expression | None:
         density = Constant(-log(2 * pi))
     elif domain.kind == "integer" and domain.is_finite:
         density = Constant(-log(domain.upper - domain.lower + 1))
+    elif domain.kind == "integer" and domain.lower > -float("inf"):  # halving from the lower end on
+        density = multiply(-log(2), add(value, 1 - domain.lower))
     elif domain.kind == "real" and domain.upper == float("inf"):
         density = add(multiply(-1.0, value), domain.lower)
     elif domain.kind == "real" and domain.lower > -float("inf"):
