@@ -243,6 +243,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = learn(data, size)
+        results = summary(learn(data, size))
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
