@@ -27,9 +27,10 @@ from platewright.backends.c_support import BLOCK, c_comment
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
-from platewright.schemas.blocks import ChainBlock, ExactBlock, HamiltonianBlock, ScaleBlock, SliceBlock
+from platewright.schemas.blocks import BoundedBlock, ChainBlock, ExactBlock, HamiltonianBlock, ScaleBlock, SliceBlock
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.rough import meets_itself
 
 MOST_STEPS = 60
 """Steps out of a slice, as in `run/slicing.py`."""
@@ -84,11 +85,8 @@ class _Writer:
             match block:
                 case ExactBlock():
                     self.exact(number, block)
-                case SliceBlock():
-                    writer = SliceWriter(self.arrays, number, block, self.plan.graph.nodes[block.variables[0]])
-                    self.functions += writer.functions()
-                    self.sliced[block.variables[0]] = writer.widths.key
-                    self.densities.append(number)
+                case SliceBlock() | BoundedBlock():
+                    self.slice(number, block)
                 case ChainBlock():
                     self.functions += ChainWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.prepared.append(number)
@@ -109,6 +107,16 @@ class _Writer:
         slots = tuple(self.arrays.slots.values())
         sizes = tuple(self.arrays.sizes)
         return GibbsSource(text, slots, sizes, self.unknown, self.splits, self.sliced, doors)
+
+    def slice(self, number: int, block: SliceBlock | BoundedBlock) -> None:
+        """Element by element; an unknown within bounds too, which NumPy draws by inversion."""
+        (name,) = block.variables
+        if (owner := meets_itself(self.plan.graph, block.factors, name)) is not None:
+            raise Unprintable(f"different elements of `{name}` meet in {owner}")
+        writer = SliceWriter(self.arrays, number, name, block.factors, self.plan.graph.nodes[name])
+        self.functions += writer.functions()
+        self.sliced[name] = writer.widths.key
+        self.densities.append(number)
 
     def header(self) -> str:
         lines = [

@@ -45,7 +45,6 @@ SOFTENING = "softening"
 MORE_FUNCTIONS: Mapping[str, str] = {
     SOFTENING: SOFTENING,
     "logistic": "logistic_of",
-    "digamma": "digamma",
     "trigamma": "trigamma",
     "log_normal_cdf": "log_normal_cdf",
     "multivariate_lgamma": "multivariate_lgamma",
@@ -53,7 +52,7 @@ MORE_FUNCTIONS: Mapping[str, str] = {
 """Functions that emitted samplers carry along besides those of a pass."""
 
 CHEAP = frozenset({"less", "absolute", "maximum", "minimum", "floor"})
-ENDLESS = frozenset({"log", "log1p", "lgamma", "log_logistic", "log_normal_cdf"})
+ENDLESS = frozenset({"log", "xlogy", "log1p", "lgamma", "log_logistic", "log_normal_cdf"})
 """Functions that may be infinite, so that an exact zero beside them has to win."""
 
 _COSTLY = (Sum, Maximum, LogSumExp, LogDeterminant, Inverse, Root, Quadratic)

@@ -31,7 +31,6 @@ from platewright.backends.c_gibbs_function import Arrays, Function, Slot, along
 from platewright.backends.c_support import c_comment
 from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
-from platewright.schemas.gibbs import SliceBlock
 
 _COSTLY = (Call, Power, Sum, Maximum, LogSumExp, Quadratic, LogDeterminant)
 
@@ -39,11 +38,11 @@ _COSTLY = (Call, Power, Sum, Maximum, LogSumExp, Quadratic, LogDeterminant)
 class SliceWriter:
     """Prints one block."""
 
-    def __init__(self, arrays: Arrays, number: int, block: SliceBlock, node: Variable) -> None:
+    def __init__(self, arrays: Arrays, number: int, name: str, factors: tuple[Factor, ...], node: Variable) -> None:
         self.arrays = arrays
         self.number = number
         self.node = node
-        self.name = block.variables[0]
+        self.name = name
         self.element = tuple(Index(f"{self.name}.at{k}", axis.plate) for k, axis in enumerate(node.axes))
         self.local: dict[str, Slot] = {}
         self.widths = Slot(f"{number}:width", f"{self.name}.width", "computed", along(node.axes), False, number)
@@ -53,7 +52,7 @@ class SliceWriter:
         self.inside = Function(arrays, number, self.local, axes)
         self.direct: list[Expression] = []
         self.sorted: list[Factor] = []
-        for factor in block.factors:
+        for factor in factors:
             self.sort_out(factor)
         self.kept: list[Expression] = []
         for expression in self.direct:
