@@ -49,7 +49,7 @@ WITHOUT_C = {
 }
 """Models with a block that has no C yet, and what the refusal names."""
 
-IN_C = tuple(case for case in EVERY if case.name not in WITHOUT_C)
+WITH_C = tuple(case for case in EVERY if case.name not in WITHOUT_C)
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case.name in WITHOUT_C], ids=str)
@@ -192,6 +192,6 @@ def check_case(case: Case, seeds: int = 3) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in IN_C])
+@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
 def test_c_computes_the_conditionals_of_numpy(case: Case) -> None:
     check_case(case)

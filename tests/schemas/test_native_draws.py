@@ -18,7 +18,7 @@ from platewright.run.posterior import Posterior
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock
 from schemas.small_instance import Case, Instance, instance
 from schemas.test_conditional_ratio import plan_of
-from schemas.test_native_conditionals import IN_C, QUICK, needs_compiler
+from schemas.test_native_conditionals import QUICK, WITH_C, needs_compiler
 
 COUNT = 3000
 LEVEL = 1e-5
@@ -88,6 +88,6 @@ def check_draws(case: Case, seed: int = 0) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in IN_C])
+@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
 def test_a_block_is_drawn_by_c_as_by_numpy(case: Case) -> None:
     check_draws(case)

@@ -11,9 +11,11 @@ from backends import test_c_draws
 from platewright.backends import (
     c_gibbs,
     c_gibbs_chain,
+    c_gibbs_coordinates,
     c_gibbs_draws,
     c_gibbs_entries,
     c_gibbs_gaussian,
+    c_gibbs_hamiltonian,
     c_gibbs_rows,
     c_gibbs_slice,
     c_gibbs_statistics,
@@ -86,6 +88,13 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("rows are sorted once and classes move", Slices.sort_rows, "{code}[row++] =", "{code}[row++] = 0 *",
            partial(conditionals, "hidden_rates")),
     mutant("a slice leaves its domain", Slices.density, "x <= 0.0", "x <= -9.0", partial(conditionals, "pumps")),
+    # gradients and scales
+    mutant("a slope forgets the volume", c_gibbs_coordinates.Piece.slope, "exp({u}) + 1.0", "exp({u})",
+           partial(conditionals, "rates_of_coins")),
+    mutant("slopes fall upon each other", c_gibbs_coordinates.DensityWriter.start, "piece.before) if piece.before",
+           "()) if piece.before", partial(conditionals, "logistic")),
+    mutant("a scale forgets what it stretches", c_gibbs_hamiltonian.ScaleWriter.density, "total -= 0.5 * log(sharp);",
+           "", partial(conditionals, "overdispersed")),
     # chains
     mutant("the filter forgets the past", Chains.filter, "row[j] *= exp(", "row[j] = exp(",
            partial(conditionals, "symbols")),
