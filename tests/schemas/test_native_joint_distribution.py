@@ -11,7 +11,7 @@ from platewright.run.native_gibbs import compiled_gibbs, integer_names
 from platewright.schemas.gibbs import GibbsPlan
 from schemas.joint_distribution import Verdict, compare
 from schemas.small_instance import Case, Instance
-from schemas.test_native_conditionals import IN_C, QUICK, needs_compiler
+from schemas.test_native_conditionals import QUICK, WITH_C, needs_compiler
 
 
 def marked(case: Case) -> object:
@@ -37,7 +37,7 @@ def compared(case: Case, rounds: int = 3) -> Verdict:
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in IN_C])
+@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
 def test_a_sweep_in_c_keeps_the_joint_distribution(case: Case) -> None:
     found = compared(case)
     assert found.passed, found
