@@ -25,6 +25,8 @@ from platewright.run.starting import starting_values
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 
 LEVELS = 5
+STARTS = np.linspace(-7, 7, LEVELS)
+"""Means from which both samplers start."""
 
 BUGS = """
 model {
@@ -65,7 +67,9 @@ def ours(y: np.ndarray) -> NativeChain:
     sizes = {"n": len(y), "k": LEVELS}
     native = compiled_gibbs(plan, {"y": y}, sizes)
     generator = np.random.default_rng(1)
-    return native.chain(starting_values(plan.graph, native.source.unknown, sizes, generator), generator)
+    start = starting_values(plan.graph, native.source.unknown, sizes, generator)
+    start["z"] = np.argmin(np.abs(y[:, None] - STARTS), axis=1)
+    return native.chain(start, generator)
 
 
 class Vectorised:
@@ -75,7 +79,7 @@ class Vectorised:
         self.y = y
         self.generator = np.random.default_rng(1)
         self.p, self.tau = np.full(LEVELS, 1 / LEVELS), np.ones(LEVELS)
-        self.mu = self.generator.standard_normal(LEVELS)
+        self.mu = STARTS
 
     def run(self, sweeps: int, thin: int = 1) -> None:
         y, generator = self.y, self.generator
