@@ -20,8 +20,8 @@ from side_by_side import Line
 
 import platewright as pw
 from platewright.graph.graph import read_graph
-from platewright.run.native_gibbs import NativeChain, compiled_gibbs
-from platewright.run.starting import starting_values
+from platewright.run.samplers.native_gibbs import NativeChain, compiled_gibbs
+from platewright.run.samplers.starting import starting_values
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 
 LEVELS = 5

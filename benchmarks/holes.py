@@ -20,9 +20,9 @@ from side_by_side import Line
 import platewright as pw
 from platewright.data.bind import bind
 from platewright.graph.graph import read_graph, topological
-from platewright.run.em import Runner, start_expectations
 from platewright.run.execute import columns_of
-from platewright.run.native_cliques import NativeCliques
+from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
 

@@ -32,9 +32,9 @@ from topics import lda  # noqa: E402
 
 import platewright as pw  # noqa: E402
 from platewright.graph.graph import read_graph  # noqa: E402
+from platewright.run.exact.posterior import Posterior  # noqa: E402
 from platewright.run.execute import finish  # noqa: E402
-from platewright.run.native_em import NativeEM  # noqa: E402
-from platewright.run.posterior import Posterior  # noqa: E402
+from platewright.run.hidden.native_em import NativeEM  # noqa: E402
 from platewright.schemas.em import EMPlan, plan_em  # noqa: E402
 
 LEVELS = 10

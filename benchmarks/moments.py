@@ -19,8 +19,8 @@ import numpy as np
 
 import platewright as pw
 from platewright.program.program import Program
+from platewright.run.exact.native import native_statistics, thread_count
 from platewright.run.execute import arguments, loaded
-from platewright.run.native import native_statistics, thread_count
 
 Statistics = Callable[..., Mapping[str, Any]]
 

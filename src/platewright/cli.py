@@ -26,14 +26,14 @@ from platewright.drawing.svg import picture_svg
 from platewright.errors import PlatewrightError, SourceError
 from platewright.graph.graph import read_graph
 from platewright.pipeline import GOALS, DerivedPlan, Model, read_bugs
-from platewright.run.fit import Fit
-from platewright.run.model_file import model_in_file
-from platewright.run.monitored import places_of, with_monitored
+from platewright.run.exact.fit import Fit
+from platewright.run.exact.stages import STAGES, closed_form, graph_stage
 from platewright.run.progress import working
-from platewright.run.report import report as report_page
-from platewright.run.saving import save
-from platewright.run.stages import STAGES, closed_form, graph_stage
-from platewright.run.summary import summary
+from platewright.run.results.model_file import model_in_file
+from platewright.run.results.report import report as report_page
+from platewright.run.results.saving import save
+from platewright.run.results.summary import summary
+from platewright.run.samplers.monitored import places_of, with_monitored
 
 DATA_HELP = "a .csv or .parquet file; for BUGS text also JSON, S-style lists or R dump, in one file or several"
 BUGS_SUFFIXES = (".bug", ".bugs", ".jags")

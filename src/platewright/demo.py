@@ -17,10 +17,10 @@ from platewright.language.constructors import Bernoulli, Beta, Gamma, Normal
 from platewright.language.distribution import Input
 from platewright.language.functions import dot
 from platewright.pipeline import Model
-from platewright.run.fit import Fit
-from platewright.run.report import report
-from platewright.run.saving import save
-from platewright.run.summary import summary
+from platewright.run.exact.fit import Fit
+from platewright.run.results.report import report
+from platewright.run.results.saving import save
+from platewright.run.results.summary import summary
 
 ROWS = 200_000
 REGIONS = ("north", "east", "south", "west")

@@ -27,22 +27,22 @@ from platewright.language import model as language
 from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
-from platewright.run.allocation import that_fits
-from platewright.run.changing import needs_rows, row_plate
-from platewright.run.em_fit import EstimatedFit
-from platewright.run.evidence_fit import EvidenceFit, settled
+from platewright.run.checks.allocation import that_fits
+from platewright.run.checks.simulating import small_data
+from platewright.run.checks.sizing import check_complete
+from platewright.run.checks.verifying import Verification, verify_fit
+from platewright.run.checks.verifying_iterations import verify_iterations
+from platewright.run.evidence.evidence_fit import EvidenceFit, settled
+from platewright.run.exact.changing import needs_rows, row_plate
+from platewright.run.exact.fit import Fit
+from platewright.run.exact.runner import Runner, all_finite, choose_runner, most_rows
 from platewright.run.execute import Statistics, columns_of
-from platewright.run.fit import Fit
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.mean_field import MeanFieldFit
 from platewright.run.iterating import run_iterated
-from platewright.run.mean_field import MeanFieldFit
-from platewright.run.report import report
-from platewright.run.runner import Runner, all_finite, choose_runner, most_rows
-from platewright.run.sampling import SampledFit
-from platewright.run.signature_of import signature_of
-from platewright.run.simulating import small_data
-from platewright.run.sizing import check_complete
-from platewright.run.verifying import Verification, verify_fit
-from platewright.run.verifying_iterations import verify_iterations
+from platewright.run.results.report import report
+from platewright.run.results.signature_of import signature_of
+from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import fixed_sizes
 from platewright.structure.instances import Arc, instances, optional_arcs

@@ -16,9 +16,9 @@ from platewright.backends.compile import find_compiler
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import read_graph
 from platewright.language.plate import beginning
-from platewright.run import native_chain, native_chain_part, native_em
-from platewright.run.em import Runner
-from platewright.run.native_em import NativeEM
+from platewright.run.hidden import native_chain, native_chain_part, native_em
+from platewright.run.hidden.em import Runner
+from platewright.run.hidden.native_em import NativeEM
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.random_chains import COLUMNS, RandomChain, random_chain
 from schemas.sequences import CHAINS

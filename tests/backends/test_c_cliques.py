@@ -9,9 +9,9 @@ import platewright as pw
 from platewright.backends.compile import find_compiler
 from platewright.data.bind import bind
 from platewright.family import Array
-from platewright.run.em import Runner, start_expectations
 from platewright.run.execute import arguments, columns_of, loaded
-from platewright.run.native_cliques import NativeCliques
+from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.exact import fixed_sizes
 from schemas.small_instance import instance

@@ -12,11 +12,11 @@ import pytest
 from platewright.backends.c_collapsed import default_source
 from platewright.backends.compile import find_compiler
 from platewright.errors import PlatewrightError
-from platewright.run.collapsed import CollapsedSampler
-from platewright.run.collapsed_data import CollapsedData
-from platewright.run.collapsed_fit import start_sampler
-from platewright.run.native_collapsed import NativeCollapsed
-from platewright.run.xoshiro import Xoshiro
+from platewright.run.samplers.collapsed import CollapsedSampler
+from platewright.run.samplers.collapsed_data import CollapsedData
+from platewright.run.samplers.collapsed_fit import start_sampler
+from platewright.run.samplers.native_collapsed import NativeCollapsed
+from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from schemas.collapsed_models import COLLAPSED
 from schemas.random_mixtures import random_mixture

@@ -15,11 +15,11 @@ from platewright.backends.c_em import em_source, fused_program
 from platewright.backends.c_em_support import SUPPORT
 from platewright.backends.compile import find_compiler, library, loaded_library
 from platewright.graph.graph import read_graph
-from platewright.run import native_em_pass
-from platewright.run.em import Runner, choose_em_backend, has_ties, start_expectations
+from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import finish
-from platewright.run.native_em import NativeEM
-from platewright.run.posterior import Posterior
+from platewright.run.hidden import native_em_pass
+from platewright.run.hidden.em import Runner, choose_em_backend, has_ties, start_expectations
+from platewright.run.hidden.native_em import NativeEM
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.flat_mixtures import classes, diagonal, full, latent_class, many_regressors, mixed_columns, one_column
 from schemas.mixtures import MIXTURES

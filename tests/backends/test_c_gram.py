@@ -16,9 +16,9 @@ from platewright.backends.c_support import BLOCK
 from platewright.backends.compile import FLAGS, find_compiler
 from platewright.program.program import Program
 from platewright.program.statements import Feature, Pool
-from platewright.run import native
+from platewright.run.exact import native
+from platewright.run.exact.native import native_statistics
 from platewright.run.execute import arguments, loaded
-from platewright.run.native import native_statistics
 
 pytestmark = [
     pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),

@@ -36,9 +36,9 @@ from platewright.backends.c import c_program
 from platewright.backends.compile import find_compiler
 from platewright.program.program import Program
 from platewright.program.statements import Cell, Feature, Pool, Statistic
-from platewright.run import native
+from platewright.run.exact import native
+from platewright.run.exact.native import ROWS_IN_RANGE, native_statistics
 from platewright.run.execute import arguments, loaded
-from platewright.run.native import ROWS_IN_RANGE, native_statistics
 
 pytestmark = [
     pytest.mark.skipif(find_compiler() is None, reason="no C compiler"),

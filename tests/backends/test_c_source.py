@@ -15,8 +15,8 @@ from platewright.backends.c import c_program, c_source
 from platewright.backends.compile import find_compiler
 from platewright.program.program import Program
 from platewright.program.statements import Cell, Feature, Pool, Statistic
+from platewright.run.exact.native import native_statistics
 from platewright.run.execute import arguments, loaded
-from platewright.run.native import native_statistics
 
 HOSTILE = [
     "if",

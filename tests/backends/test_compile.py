@@ -14,9 +14,9 @@ import platewright as pw
 from example_models import MAKERS, bound_program
 from platewright.backends.compile import FLAGS, Compiler, cache_folder, find_compiler, library
 from platewright.errors import BackendError, NoCompilerWarning
-from platewright.run import native
+from platewright.run.exact import native
+from platewright.run.exact.native import choose_backend, native_statistics
 from platewright.run.execute import loaded
-from platewright.run.native import choose_backend, native_statistics
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 SOURCE = "int answer(void)\n{\n    return 42;\n}\n"

@@ -16,9 +16,9 @@ import platewright as pw
 from platewright.backends.em_support import MODES
 from platewright.backends.numpy_em import _EMEmitter, numpy_em_source
 from platewright.families import FAMILY_BY_NAME
-from platewright.run.em import Runner
-from platewright.run.em_search import run_em
-from platewright.run.soft_start import start_expectations
+from platewright.run.hidden.em import Runner
+from platewright.run.hidden.em_search import run_em
+from platewright.run.hidden.soft_start import start_expectations
 from platewright.schemas.em import EMPlan, plan_em
 from schemas import flat_mixtures, hierarchies, mixtures, sequences
 from schemas.small_instance import Case, instance

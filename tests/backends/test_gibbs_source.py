@@ -10,8 +10,8 @@ import pytest
 
 from backends.test_em_source import flowers, run_file
 from platewright.backends.numpy_gibbs import _GibbsEmitter, numpy_gibbs_source
-from platewright.run.gibbs import Sampler
-from platewright.run.sampling import run_gibbs
+from platewright.run.samplers.gibbs import Sampler
+from platewright.run.samplers.sampling import run_gibbs
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
 from schemas import hierarchies, mixtures, sequences
 from schemas.small_instance import Case, instance

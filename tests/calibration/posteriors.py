@@ -24,8 +24,8 @@ from scipy import stats
 import platewright as pw
 from calibration.models import CLOSED_FORMS
 from platewright.graph.graph import read_graph
-from platewright.run.monitored import drawn_of
-from platewright.run.monitoring import Drawn
+from platewright.run.samplers.monitored import drawn_of
+from platewright.run.samplers.monitoring import Drawn
 from schemas.collapsed_models import COLLAPSED
 from schemas.hierarchies import HIERARCHIES
 from schemas.mixtures import MIXTURES

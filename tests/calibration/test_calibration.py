@@ -10,7 +10,7 @@ import pytest
 import platewright as pw
 from calibration import evidence, posteriors
 from calibration.models import CLOSED_FORMS
-from platewright.run.monitoring import Drawn
+from platewright.run.samplers.monitoring import Drawn
 from schemas.small_instance import Instance
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from platewright.cli import main
-from platewright.run.saving import load
+from platewright.run.results.saving import load
 
 COIN = """
 import platewright as pw

@@ -17,7 +17,7 @@ from independent.checking import Problem
 from independent.test_against_hand import PROBLEMS, SOLVED
 from platewright.elimination.state import GaussianConditional
 from platewright.errors import DataError, NotSolvable, PlatewrightError
-from platewright.run.marginal import Marginal
+from platewright.run.exact.marginal import Marginal
 
 pytestmark = pytest.mark.filterwarnings("error")
 

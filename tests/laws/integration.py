@@ -15,7 +15,7 @@ from scipy import special
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Index
-from platewright.run.posterior import lift
+from platewright.run.exact.posterior import lift
 
 Array = np.ndarray
 DRAW = Index("draw", "draw")

@@ -19,7 +19,7 @@ from outside.learning import Learned, errors, learn
 from outside.outcome import Outcome
 from platewright.errors import PlatewrightError
 from platewright.language.bugs.data import read_data
-from platewright.run.monitoring import Drawn
+from platewright.run.samplers.monitoring import Drawn
 
 KIND = "bugs"
 MEAN = {"A": 0.15, "B": 0.25}

@@ -13,7 +13,7 @@ import platewright as pw
 from outside import evidence
 from outside.corpus import read_case
 from outside.outcome import Outcome
-from platewright.run.evidence_fit import EvidenceFit
+from platewright.run.evidence.evidence_fit import EvidenceFit
 
 KIND = "evidence"
 QUICK = ("stackloss", "contingency_jeffreys_raceDolls")

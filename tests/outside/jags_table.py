@@ -28,9 +28,9 @@ from outside.jags import PROGRAM, JagsRefused, run_jags
 from outside.running import run_apart
 from platewright.errors import PlatewrightError
 from platewright.language.bugs.data import read_data
-from platewright.run.diagnosing import array_stats
-from platewright.run.monitored import drawn_of
-from platewright.run.sampling import SampledFit
+from platewright.run.samplers.diagnosing import array_stats
+from platewright.run.samplers.monitored import drawn_of
+from platewright.run.samplers.sampling import SampledFit
 
 WARM_UP, DRAWS = 1000, 5000
 INDEPENDENT = 20_000

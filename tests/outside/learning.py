@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from platewright.errors import UnknownName
-from platewright.run.diagnosing import array_stats
-from platewright.run.fit import Fit
-from platewright.run.monitoring import Drawn
-from platewright.run.sampling import SampledFit
+from platewright.run.exact.fit import Fit
+from platewright.run.samplers.diagnosing import array_stats
+from platewright.run.samplers.monitoring import Drawn
+from platewright.run.samplers.sampling import SampledFit
 
 INDEPENDENT = 20_000
 PROBE = 12

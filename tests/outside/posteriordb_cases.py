@@ -19,7 +19,7 @@ from outside.corpus import CORPUS
 from outside.learning import errors, learn
 from outside.outcome import Outcome
 from outside.posteriordb_models import MODELS, Written
-from platewright.run.monitoring import Drawn
+from platewright.run.samplers.monitoring import Drawn
 
 KIND = "posteriordb"
 QUICK = ("earnings-logearn_height",)

@@ -8,7 +8,7 @@ import pytest
 import platewright as pw
 from platewright.graph.graph import Graph, read_graph
 from platewright.recognition.exchangeable import Symmetry, find_symmetries
-from platewright.run.simulating import small_sizes
+from platewright.run.checks.simulating import small_sizes
 from platewright.schemas.exact import prepare
 from schemas import mixtures, sequences
 from schemas.small_instance import Case, instance, log_joint

@@ -10,7 +10,7 @@ import pytest
 
 import platewright as pw
 from platewright.errors import MissingExtra
-from platewright.run.arviz import to_arviz
+from platewright.run.results.arviz import to_arviz
 from shown_models import MAKERS, NAMES, coin, groups, made, vectors
 
 

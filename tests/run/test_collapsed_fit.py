@@ -9,8 +9,8 @@ import pytest
 
 import platewright as pw
 from platewright.errors import NotSolvable, ParameterError, SizeError, UnknownName
-from platewright.run import collapsed_fit
-from platewright.run.collapsed_fit import CollapsedFit
+from platewright.run.samplers import collapsed_fit
+from platewright.run.samplers.collapsed_fit import CollapsedFit
 
 
 def topics() -> pw.Model:

@@ -8,7 +8,7 @@ from scipy.special import betaln
 
 import platewright as pw
 from platewright.errors import ImproperPosterior, PlatewrightError
-from platewright.run.fit import Fit
+from platewright.run.exact.fit import Fit
 
 TOSSES = [1, 1, 1, 0, 1]
 

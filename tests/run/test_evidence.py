@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 
 import platewright as pw
 from platewright.errors import NotSolvable, PlatewrightError, SizeError, UnknownName
-from platewright.run.evidence_enumeration import enumerated, listing
-from platewright.run.evidence_fit import EvidenceFit
+from platewright.run.evidence.evidence_enumeration import enumerated, listing
+from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.schemas.evidence import EvidencePlan, plan_enumeration
 from schemas import hierarchies, mixtures, sequences
 from schemas.small_instance import Case, instance
@@ -254,7 +254,7 @@ def test_what_was_done_is_told() -> None:
 
 
 def test_log_mean_is_a_log_of_a_mean() -> None:
-    from platewright.run.evidence import log_mean
+    from platewright.run.evidence.evidence import log_mean
 
     logs = np.array([-1000.0, -1001.0, -1003.0])
     assert log_mean(logs) == pytest.approx(logsumexp(logs) - np.log(3))

@@ -11,7 +11,7 @@ from independent import gaussians, plates
 from laws.random_models import random_model
 from platewright.elimination.state import GaussianConditional
 from platewright.errors import NotSolvable
-from platewright.run import gaussian_marginal
+from platewright.run.exact import gaussian_marginal
 from run.test_large_groups import groups, three_levels
 
 

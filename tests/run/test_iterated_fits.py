@@ -14,9 +14,9 @@ from scipy import stats
 
 import platewright as pw
 from platewright.errors import FormatError, PlatewrightError, ShapeError, UnknownName
-from platewright.run.em_fit import EstimatedFit
-from platewright.run.em_search import run_em
-from platewright.run.gaussian_hidden import condition
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.em_search import run_em
+from platewright.run.hidden.gaussian_hidden import condition
 from platewright.schemas.em import EMPlan, plan_em
 from schemas import hierarchies, sequences
 from schemas.gaussian_latents import LATENTS
@@ -106,7 +106,7 @@ def test_the_evidence_alone_is_not_saved(tmp_path: Path) -> None:
     m.z = pw.Bernoulli(m.p, plates=n)
     m.y = pw.Normal(3 * m.z, sd=1, plates=n)
     fit = m.learn({"y": [0.0, 3.0]}, goal="evidence")
-    from platewright.run.saving import save
+    from platewright.run.results.saving import save
 
     with pytest.raises(FormatError, match="cannot be saved"):
         save(fit, tmp_path / "a.fit")

@@ -7,9 +7,9 @@ import pytest
 
 import platewright as pw
 from platewright.errors import PlatewrightError
-from platewright.run.arviz import to_arviz
-from platewright.run.report import report
-from platewright.run.summary import summary
+from platewright.run.results.arviz import to_arviz
+from platewright.run.results.report import report
+from platewright.run.results.summary import summary
 
 
 def mixture() -> tuple[pw.Model, dict[str, object]]:

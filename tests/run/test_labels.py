@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.run.effective_size import effective_size
-from platewright.run.labels import match
-from platewright.run.sampling import SampledFit
+from platewright.run.samplers.effective_size import effective_size
+from platewright.run.samplers.labels import match
+from platewright.run.samplers.sampling import SampledFit
 from schemas import sequences
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 import platewright as pw
 from laws.identity import check_identity
 from platewright.errors import SizeError
-from platewright.run.allocation import check_allocations
+from platewright.run.checks.allocation import check_allocations
 
 
 def three_levels() -> pw.Model:

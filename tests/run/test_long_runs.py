@@ -10,8 +10,9 @@ import pytest
 import platewright as pw
 from platewright.errors import SourceError
 from platewright.family import Array
-from platewright.run import checkpoint, climbing, em_search
-from platewright.run.climbing import Climb
+from platewright.run import checkpoint
+from platewright.run.hidden import climbing, em_search
+from platewright.run.hidden.climbing import Climb
 
 
 def mixture() -> pw.Model:

@@ -7,8 +7,8 @@ import pytest
 
 import platewright as pw
 from platewright.errors import UnknownName
-from platewright.run.monitoring import Drawn
-from platewright.run.sampling import SampledFit
+from platewright.run.samplers.monitoring import Drawn
+from platewright.run.samplers.sampling import SampledFit
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from platewright.backends.c_gibbs import gibbs_source
 from platewright.backends.compile import find_compiler
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.graph.graph import read_graph
-from platewright.run.native_gibbs import compiled_gibbs
+from platewright.run.samplers.native_gibbs import compiled_gibbs
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from schemas import hierarchies, mixtures, sequences
 from schemas.test_bad_input import impossible_chain, impossible_table
@@ -84,7 +84,7 @@ def test_a_family_without_c_is_named_and_numpy_runs() -> None:
 
 
 def test_without_a_compiler_numpy_runs_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("platewright.run.native_gibbs.find_compiler", lambda: None)
+    monkeypatch.setattr("platewright.run.samplers.native_gibbs.find_compiler", lambda: None)
     fit = mixtures.poissons().learn(COUNTS, backend="c", **SHORT)
     assert fit.backend == "numpy" and "no C compiler" in fit.how
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import platewright as pw
-from platewright.run.report import report
+from platewright.run.results.report import report
 from shown_models import MAKERS, NAMES, groups, known_in, made, pieces
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from platewright.errors import FormatError
-from platewright.run.saving import load, save
+from platewright.run.results.saving import load, save
 from shown_models import MAKERS, NAMES, coin, made, regression
 
 
@@ -143,7 +143,7 @@ def test_an_array_that_claims_to_be_huge_is_refused_before_memory_is_taken(saved
 
 
 def test_arrays_of_objects_are_refused(tmp_path: Path) -> None:
-    from platewright.run.array_file import write_array
+    from platewright.run.results.array_file import write_array
 
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, pytest.raises(FormatError, match="object"):
         write_array(archive, "x.npy", np.array([{}], dtype=object))

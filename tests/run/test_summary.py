@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.run.significance import alike
-from platewright.run.summary import summary, summary_html
+from platewright.run.results.significance import alike
+from platewright.run.results.summary import summary, summary_html
 from shown_models import MAKERS, NAMES, coin, made, network, regression, table, vectors
 
 GOLDEN = """\

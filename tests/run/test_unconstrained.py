@@ -8,7 +8,7 @@ import pytest
 from platewright.algebra.domain import MATRIX, POSITIVE, REAL, SIMPLEX, UNIT, Domain
 from platewright.algebra.expression import Index
 from platewright.language.variable import Variable
-from platewright.run.unconstrained import Joined
+from platewright.run.samplers.unconstrained import Joined
 
 G, D = Index("g", "g"), Index("d", "d")
 SIZES = {"g": 2, "d": 3}

@@ -14,8 +14,8 @@ from platewright.algebra.expression import Constant
 from platewright.elimination.state import FamilyConditional
 from platewright.program.program import EVIDENCE
 from platewright.program.statements import Assign, Pool
-from platewright.run.fit import Fit
-from platewright.run.verifying import Verification, verify_fit
+from platewright.run.checks.verifying import Verification, verify_fit
+from platewright.run.exact.fit import Fit
 from run.row_examples import example
 
 

@@ -17,7 +17,7 @@ from scipy import stats
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.family import Array
-from platewright.run.gibbs import Sampler
+from platewright.run.samplers.gibbs import Sampler
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from schemas.small_instance import Case, Instance, drawn, instance
 

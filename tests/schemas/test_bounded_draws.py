@@ -8,7 +8,7 @@ from scipy import stats
 
 import platewright as pw
 from platewright.family import Array
-from platewright.run.bounded_draws import BoundedMover
+from platewright.run.samplers.bounded_draws import BoundedMover
 from platewright.schemas.gibbs import BoundedBlock
 
 

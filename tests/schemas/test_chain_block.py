@@ -9,7 +9,7 @@ import pytest
 
 from platewright.algebra.evaluate import Environment
 from platewright.language.plate import beginning
-from platewright.run.chain import ChainWeights, backward_sample, chain_weights, forward, smooth, viterbi
+from platewright.run.hidden.chain import ChainWeights, backward_sample, chain_weights, forward, smooth, viterbi
 from platewright.schemas.gibbs import ChainBlock, plan_gibbs
 from schemas.sequences import CHAINS
 from schemas.small_instance import Case, instance, log_joint

@@ -11,8 +11,8 @@ import pytest
 from backends import test_c_collapsed
 from platewright.backends import c_collapsed, c_collapsed_rows
 from platewright.errors import PlatewrightError
-from platewright.run import collapsed, collapsed_data
-from platewright.run.collapsed_fit import parameters_given
+from platewright.run.samplers import collapsed, collapsed_data
+from platewright.run.samplers.collapsed_fit import parameters_given
 from platewright.schemas import collapsed_change, collapsed_gaussian, collapsed_move, collapsed_tables
 from schemas import test_collapsed_ratio
 from schemas.collapsed_models import COLLAPSED

@@ -16,10 +16,10 @@ from platewright.family import Array
 from platewright.graph.graph import read_graph
 from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
-from platewright.run.collapsed import CollapsedSampler
-from platewright.run.collapsed_data import CollapsedData
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.xoshiro import Xoshiro
+from platewright.run.samplers.collapsed import CollapsedSampler
+from platewright.run.samplers.collapsed_data import CollapsedData
+from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from platewright.schemas.collapsed_move import Move
 from schemas import collapsed_models

@@ -10,13 +10,13 @@ import pytest
 
 from platewright.algebra.evaluate import Environment, elementwise
 from platewright.language.plate import beginning
-from platewright.run.block_density import BlockDensity
-from platewright.run.bounded_draws import BoundedMover
-from platewright.run.chain import chain_weights, forward
+from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.posterior import Posterior
-from platewright.run.slicing import element_density
-from platewright.run.starting import starting_values
+from platewright.run.hidden.chain import chain_weights, forward
+from platewright.run.samplers.block_density import BlockDensity
+from platewright.run.samplers.bounded_draws import BoundedMover
+from platewright.run.samplers.slicing import element_density
+from platewright.run.samplers.starting import starting_values
 from platewright.schemas.gibbs import (
     Block,
     BoundedBlock,

@@ -12,9 +12,9 @@ from platewright.errors import NotSolvable
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.operation import Declined
-from platewright.run.em import Runner, start_expectations
-from platewright.run.em_search import run_em
 from platewright.run.execute import arguments, loaded
+from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em_search import run_em
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.enumeration import expectations, weighed
 from schemas.mixtures import MIXTURES

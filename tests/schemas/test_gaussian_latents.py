@@ -10,10 +10,10 @@ import pytest
 import platewright as pw
 from platewright.family import Array
 from platewright.operation import Declined
-from platewright.run.em import Runner, start_expectations
 from platewright.run.execute import arguments, loaded
-from platewright.run.gaussian_hidden import condition
-from platewright.run.mean_field import Runner as MeanFieldRunner
+from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.gaussian_hidden import condition
+from platewright.run.hidden.mean_field import Runner as MeanFieldRunner
 from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from schemas.gaussian_latents import LATENTS

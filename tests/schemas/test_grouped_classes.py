@@ -19,8 +19,8 @@ from platewright.elimination.state import TableConditional
 from platewright.graph.graph import read_graph
 from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
-from platewright.run.em import Runner
 from platewright.run.execute import arguments, finish, loaded
+from platewright.run.hidden.em import Runner
 from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.exact import plan_exact
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan, hidden_block, plan_gibbs

@@ -12,9 +12,9 @@ import platewright as pw
 from platewright.errors import DivergenceWarning
 from platewright.family import Array
 from platewright.graph.graph import read_graph
-from platewright.run.hamiltonian import Metric, State, follow, leapfrog
-from platewright.run.hamiltonian_block import HamiltonianMover, warn_of_divergence, window_ends
-from platewright.run.scale_moves import ScaleMover
+from platewright.run.samplers.hamiltonian import Metric, State, follow, leapfrog
+from platewright.run.samplers.hamiltonian_block import HamiltonianMover, warn_of_divergence, window_ends
+from platewright.run.samplers.scale_moves import ScaleMover
 from platewright.schemas.gibbs import GibbsPlan, HamiltonianBlock, ScaleBlock, plan_gibbs
 from platewright.schemas.scaling import scaled_form
 from schemas.coupled import COUPLED, logistic_weights

@@ -9,18 +9,9 @@ import pytest
 
 from platewright.algebra import tape
 from platewright.errors import PlatewrightError
-from platewright.run import (
-    chain,
-    climbing,
-    coordinate_slices,
-    gibbs,
-    hamiltonian,
-    scale_moves,
-    sites,
-    slicing,
-    unconstrained,
-)
-from platewright.run import em as run_em
+from platewright.run.hidden import chain, climbing
+from platewright.run.hidden import em as run_em
+from platewright.run.samplers import coordinate_slices, gibbs, hamiltonian, scale_moves, sites, slicing, unconstrained
 from platewright.schemas import expectations, slopes, soft
 from platewright.schemas import gibbs as blocks
 from schemas import (

@@ -12,12 +12,12 @@ from platewright.backends.compile import find_compiler
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.block_density import BlockDensity
-from platewright.run.chain import chain_weights, forward
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.native_gibbs import NativeChain, compiled_gibbs, integer_names
-from platewright.run.scale_moves import ScaleMover
-from platewright.run.slicing import element_density
+from platewright.run.hidden.chain import chain_weights, forward
+from platewright.run.samplers.block_density import BlockDensity
+from platewright.run.samplers.native_gibbs import NativeChain, compiled_gibbs, integer_names
+from platewright.run.samplers.scale_moves import ScaleMover
+from platewright.run.samplers.slicing import element_density
 from platewright.schemas.blocks import (
     Block,
     BoundedBlock,

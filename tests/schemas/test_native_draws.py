@@ -11,10 +11,10 @@ from scipy import stats
 from platewright.algebra.evaluate import Environment
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.chain import backward_sample, chain_weights, forward
+from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.native_gibbs import compiled_gibbs
-from platewright.run.posterior import Posterior
+from platewright.run.hidden.chain import backward_sample, chain_weights, forward
+from platewright.run.samplers.native_gibbs import compiled_gibbs
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock
 from schemas.small_instance import Case, Instance, instance
 from schemas.test_conditional_ratio import plan_of

@@ -7,7 +7,7 @@ import pytest
 
 from platewright.backends.c_gibbs import GibbsSource, gibbs_source
 from platewright.family import Array
-from platewright.run.native_gibbs import compiled_gibbs, integer_names
+from platewright.run.samplers.native_gibbs import compiled_gibbs, integer_names
 from platewright.schemas.gibbs import GibbsPlan
 from schemas.joint_distribution import Verdict, compare
 from schemas.small_instance import Case, Instance

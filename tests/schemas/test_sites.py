@@ -10,8 +10,8 @@ import pytest
 import platewright as pw
 from platewright.errors import NotSolvable
 from platewright.family import Array
-from platewright.run.gibbs import Sampler
-from platewright.run.sites import SiteMover, greedy_colours
+from platewright.run.samplers.gibbs import Sampler
+from platewright.run.samplers.sites import SiteMover, greedy_colours
 from platewright.schemas.gibbs import GibbsPlan, SiteBlock, SliceBlock, plan_gibbs
 from schemas.small_instance import Case, Instance, instance, log_joint
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from platewright.family import Array
-from platewright.run.slicing import slice_step
+from platewright.run.samplers.slicing import slice_step
 
 COUNT = 20_000
 LEVEL = 1e-5

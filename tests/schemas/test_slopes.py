@@ -12,7 +12,7 @@ from platewright.algebra.expression import Index, Reference, Sum
 from platewright.algebra.tape import Tape
 from platewright.graph.graph import Factor, read_graph
 from platewright.operation import Declined
-from platewright.run.block_density import BlockDensity
+from platewright.run.samplers.block_density import BlockDensity
 from platewright.schemas.slopes import slopes_of
 from schemas.small_instance import Case, Instance, instance, log_joint
 from schemas.test_conditional_ratio import EVERY
@@ -72,7 +72,7 @@ def test_a_tape_gives_what_direct_evaluation_gives(case: Case) -> None:
 
 def test_the_volume_factor_of_coordinates_is_that_of_their_differences() -> None:
     from platewright.algebra.domain import CIRCLE, MATRIX, POSITIVE, REAL, SIMPLEX, UNIT, Domain
-    from platewright.run.unconstrained import Coordinates
+    from platewright.run.samplers.unconstrained import Coordinates
 
     generator = np.random.default_rng(4)
     ends = Domain("real", -1.0, 3.5), Domain("real", upper=2.0)

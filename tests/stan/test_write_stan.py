@@ -13,7 +13,7 @@ from platewright.errors import ModelError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.language.bugs.reader import read_bugs
 from platewright.language.stan.expressions import Page
-from platewright.run.simulating import small_data
+from platewright.run.checks.simulating import small_data
 from stan.interpreter import Program
 
 

@@ -11,8 +11,8 @@ import platewright as pw
 from platewright.derive.planner import choose_plan
 from platewright.errors import ModelError
 from platewright.graph.graph import Graph, read_graph
-from platewright.run.fit import Fit
-from platewright.run.runner import choose_runner
+from platewright.run.exact.fit import Fit
+from platewright.run.exact.runner import choose_runner
 from platewright.structure.instances import Arc, instance, instances, optional_arcs
 
 ROWS = 40

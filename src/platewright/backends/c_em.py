@@ -3,7 +3,8 @@
     log weights -> log-sum-exp -> probabilities -> sums of functions of the row times probabilities
 
 The N x K probabilities are never stored. The plan says what is needed: `c_em_split` pulls its log weights and its soft
-statistics apart into functions of a row and the rest; the rest is small and stays with NumPy (`run/native_em.py`).
+statistics apart into functions of a row and the rest; the rest is small and stays with NumPy
+(`run/hidden/native_em.py`).
 """
 
 from __future__ import annotations

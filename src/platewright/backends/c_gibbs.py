@@ -33,7 +33,7 @@ from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.rough import meets_itself
 
 MOST_STEPS = 60
-"""Steps out of a slice, as in `run/slicing.py`."""
+"""Steps out of a slice, as in `run/samplers/slicing.py`."""
 
 SMALL = 64
 """Plates that the model gives at most so many elements have their size written into the file."""

@@ -1,4 +1,4 @@
-"""Print unknowns on coordinates without constraints, as in `run/unconstrained.py`, and log densities with gradients.
+"""Print unknowns on coordinates without constraints (`run/samplers/unconstrained.py`), log densities and gradients.
 
     positive    x = exp(u)                interval    x = low + (high - low) logistic(u)
 

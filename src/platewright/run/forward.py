@@ -15,7 +15,7 @@ from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
 from platewright.language.variable import Variable
-from platewright.run.posterior import Posterior, lift
+from platewright.run.exact.posterior import Posterior, lift
 
 DRAW = Index("draw@", "draw@")
 

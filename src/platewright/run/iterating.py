@@ -13,15 +13,15 @@ from platewright.derive.explain import explain_plan
 from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, run_key
-from platewright.run.collapsed_fit import CollapsedFit, run_collapsed
-from platewright.run.em import choose_em_backend
-from platewright.run.em_fit import EstimatedFit
-from platewright.run.em_search import run_em
-from platewright.run.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
-from platewright.run.evidence_fit import EvidenceFit, run_evidence
-from platewright.run.mean_field import MeanFieldFit, run_mean_field
-from platewright.run.sampling import SampledFit, run_gibbs
-from platewright.run.sizing import check_sizes
+from platewright.run.checks.sizing import check_sizes
+from platewright.run.evidence.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
+from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
+from platewright.run.hidden.em import choose_em_backend
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.em_search import run_em
+from platewright.run.hidden.mean_field import MeanFieldFit, run_mean_field
+from platewright.run.samplers.collapsed_fit import CollapsedFit, run_collapsed
+from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan

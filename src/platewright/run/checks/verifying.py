@@ -1,0 +1,82 @@
+"""Let a plan prove itself on small simulated data: the laws that any exact plan must obey.
+
+log p(data, point) - log p(point | data) = log evidence         at any point (Bayes' theorem)
+sum of prequential scores = log evidence                        (chain rule)
+statistics of two halves, merged = statistics of all            (monoid)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from platewright.run.exact.fit import Fit
+
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Law:
+    """One law and how far it was off."""
+
+    name: str
+    error: float
+    passed: bool
+
+    def __str__(self) -> str:
+        return f"{'holds ' if self.passed else 'FAILS '} {self.name} (off by {self.error:.2e})"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All laws of one run."""
+
+    laws: tuple[Law, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every law holds."""
+        return all(law.passed for law in self.laws)
+
+    def __str__(self) -> str:
+        return "\n".join(str(law) for law in self.laws)
+
+
+def verify_fit(fit: Fit, seed: int = 0) -> Verification:
+    """Check a fit against the laws of exact learning."""
+    return Verification((_bayes(fit, seed), *_halves(fit)))
+
+
+def _bayes(fit: Fit, seed: int) -> Law:
+    drawn = fit.posterior.draws(5, np.random.default_rng(seed))
+    errors = []
+    for number in range(5):
+        point = {name: values[number] for name, values in drawn.items()}
+        errors.append(fit.log_joint_at(point) - fit.posterior.log_density(point) - fit.log_evidence)
+    error = float(np.max(np.abs(errors))) / (1 + abs(fit.log_evidence))
+    return Law("Bayes' theorem at 5 points", error, error < TOLERANCE)
+
+
+def _halves(fit: Fit) -> list[Law]:
+    from platewright.errors import DataError
+    from platewright.program.program import EVIDENCE
+    from platewright.run.exact.changing import chosen_rows, is_numbered, needs_rows, row_plate
+    from platewright.run.execute import arguments, finish
+
+    program, module = fit.plan.program, fit.module
+    try:
+        row = row_plate(program, fit.columns)
+    except DataError:
+        return []
+    if needs_rows(program) or is_numbered(program, row) or any("@" in name for name in program.columns):
+        return []
+    count = fit.sizes[row]
+    found = None
+    for rows in (np.arange(count // 2), np.arange(count // 2, count)):
+        part = chosen_rows(program, fit.columns, row, rows)
+        one = module.statistics(*arguments(program, module, part, {**fit.sizes, row: len(rows)}))
+        found = one if found is None else module.merged(found, one)
+    again = float(finish(program, module, found or {}, fit.columns, fit.sizes)[EVIDENCE])
+    error = abs(again - fit.log_evidence) / (1 + abs(fit.log_evidence))
+    return [Law("two halves of the rows, merged, give the same evidence", error, error < TOLERANCE)]

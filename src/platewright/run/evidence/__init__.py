@@ -1,0 +1,1 @@
+"""Evidence of models without a closed form."""

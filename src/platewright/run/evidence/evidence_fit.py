@@ -1,0 +1,144 @@
+"""Run a plan for the evidence, whichever its method; one that is too large for the data gives way to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.errors import NotSolvable, PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.operation import Declined
+from platewright.recognition.exchangeable import find_symmetries
+from platewright.run.evidence.evidence import Evidence
+from platewright.run.evidence.evidence_annealed import annealed
+from platewright.run.evidence.evidence_chib import MOST_RELABELLINGS, chib
+from platewright.run.evidence.evidence_enumeration import MOST_ASSIGNMENTS, enumerated, listing, shown_count
+from platewright.run.evidence.evidence_laplace import laplace
+from platewright.run.hidden.em_fit import Point
+from platewright.run.results.shown import Shown
+from platewright.run.samplers.sampled import Sampled
+from platewright.run.samplers.sampling import SampledFit, run_gibbs
+from platewright.schemas.evidence import EvidencePlan
+
+NEXT = {"enumeration": ("chib", "annealed"), "chib": ("annealed",)}
+"""What `by="auto"` turns to when a method is too large for the data."""
+OPTIONS = {
+    "enumeration": ("most",),
+    "chib": ("chains", "draws", "warm_up", "thin"),
+    "annealed": ("particles", "powers", "sweeps"),
+    "laplace": ("restarts",),
+}
+"""What `learn` passes on to each method."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvidenceFit(Shown):
+    """What `m.learn(data, goal="evidence")` returns where there is no closed form."""
+
+    plan: EvidencePlan
+    found: Evidence
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    seed: int = 0
+    backend: str = "numpy"
+    seconds: Mapping[str, float] | None = None
+    sampled: SampledFit | None = None
+    """The Gibbs run behind the evidence, where there was one."""
+    mode: Mapping[str, Array] = field(default_factory=dict)
+    """The mode that Laplace's method was taken at."""
+
+    @property
+    def log_evidence(self) -> float:
+        """`log p(data | model)`, by the method that `evidence` names."""
+        return self.found.value
+
+    @property
+    def how(self) -> str:
+        """One line: which method ran, and how sure it is."""
+        return f"{self.plan.schema}: {self.found}"
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The unknowns about which the method says something."""
+        told = self.mode if self.sampled is None else self.sampled.chains
+        return tuple(name for name in self.plan.unknown if name in told)
+
+    def __getitem__(self, name: str) -> Sampled | Point:
+        """What the method learned about an unknown on its way."""
+        if self.sampled is not None:
+            return self.sampled[name]
+        if name in self.mode:
+            return Point(name, self.mode[name], self.labels)
+        if name not in self.plan.unknown:
+            raise UnknownName(name, self.plan.unknown, where="fit[...]")
+        raise PlatewrightError(
+            f"{self.plan.schema} gives the evidence and no posterior of `{name}`", hint='learn(data, goal="posterior")'
+        )
+
+
+def too_large(plan: AnyPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Declined | None:
+    """Why a method cannot be used on data of these sizes."""
+    if not isinstance(plan, EvidencePlan):
+        return None
+    if plan.schema == "enumeration" and (count := listing(plan, columns, sizes).count) > MOST_ASSIGNMENTS:
+        return Declined(
+            "enumeration", f"{shown_count(count)} assignments to list, and at most {MOST_ASSIGNMENTS:,} are"
+        )
+    if plan.schema == "chib":
+        order = prod(symmetry.order for symmetry in find_symmetries(plan.graph, plan.factors, sizes))
+        if order > MOST_RELABELLINGS:
+            return Declined("chib", f"{order:,} relabellings to average over, and at most {MOST_RELABELLINGS} are")
+    return None
+
+
+def settled(plan: AnyPlan, by: str, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> AnyPlan:
+    """The plan itself, or for `by="auto"` the next method that suits the size of the data."""
+    declined = too_large(plan, columns, sizes)
+    if declined is None or by != "auto":
+        return plan
+    refusals = [*plan.declined, declined]
+    for name in NEXT[plan.schema]:
+        try:
+            found = choose_plan(plan.graph, "evidence", name)
+        except NotSolvable as error:
+            refusals.append(Declined(name, error.found))
+            continue
+        declined = too_large(found, columns, sizes)
+        if declined is None:
+            return replace(found, declined=tuple(refusals))
+        refusals.append(declined)
+    reasons = "\n    ".join(f"{refusal.operation} declined: {refusal.reason}" for refusal in refusals)
+    raise NotSolvable(
+        f"no method gives the evidence of `{plan.graph.title}` on these data:\n    {reasons}",
+        hint="try by='laplace', or by='mean-field' for a lower bound",
+    )
+
+
+def run_evidence(
+    plan: EvidencePlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    labels: Mapping[str, tuple[object, ...]],
+    seed: int,
+    backend: str,
+    options: Mapping[str, Any],
+) -> EvidenceFit:
+    """The evidence by the method of the plan."""
+    match plan.schema:
+        case "enumeration":
+            return EvidenceFit(plan, enumerated(plan, columns, sizes, **options), columns, sizes, labels, seed)
+        case "annealed":
+            found = annealed(plan, columns, sizes, seed=seed, **options)
+            return EvidenceFit(plan, found, columns, sizes, labels, seed)
+        case "laplace":
+            found, mode = laplace(plan, columns, sizes, seed=seed, **options)
+            return EvidenceFit(plan, found, columns, sizes, labels, seed, mode=mode)
+    assert plan.gibbs is not None
+    chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, **options)
+    sampled = SampledFit(plan.gibbs, chains, columns, sizes, labels, seed, ran.backend, ran.why)
+    found = chib(plan.gibbs, columns, sizes, chains, seed)
+    return EvidenceFit(plan, found, columns, sizes, labels, seed, ran.backend, sampled=sampled)

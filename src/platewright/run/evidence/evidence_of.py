@@ -1,0 +1,43 @@
+"""The evidence that a fit can give: exact, a lower bound, Chib's from draws, Laplace's at a mode."""
+
+from __future__ import annotations
+
+from platewright.errors import PlatewrightError
+from platewright.operation import Declined
+from platewright.run.evidence.evidence import Evidence
+from platewright.run.evidence.evidence_chib import chib
+from platewright.run.evidence.evidence_fit import EvidenceFit
+from platewright.run.evidence.evidence_laplace import laplace
+from platewright.run.exact.fit import Fit
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.results.shown import Shown
+from platewright.run.samplers.collapsed_fit import CollapsedFit
+from platewright.run.samplers.sampling import SampledFit
+from platewright.schemas.evidence import plan_laplace
+
+
+def evidence_of(fit: Shown) -> Evidence:
+    """The log evidence by the method that suits a fit."""
+    match fit:
+        case EvidenceFit():
+            return fit.found
+        case Fit():
+            return Evidence(fit.log_evidence, "exact", 0.0, "closed form", fit.plan.proper)
+        case MeanFieldFit():
+            detail = "mean field; the evidence itself is larger by the divergence from the posterior"
+            return Evidence(fit.lower_bound, "lower bound", 0.0, detail, fit.plan.complete.proper)
+        case CollapsedFit():
+            raise PlatewrightError(
+                "a collapsed run keeps no conditionals of its parameters", hint='learn(data, goal="evidence")'
+            )
+        case SampledFit():
+            return chib(fit.plan, fit.columns, fit.sizes, fit.chains, fit.seed)
+        case EstimatedFit():
+            plan = plan_laplace(fit.plan.graph, "evidence")
+            if isinstance(plan, Declined):
+                raise PlatewrightError(
+                    f"this estimate has no Laplace evidence: {plan.reason}", hint='learn(data, goal="evidence")'
+                )
+            return laplace(plan, fit.columns, fit.sizes, seed=fit.seed, start=fit.estimate.values)[0]
+    raise PlatewrightError(f"a {type(fit).__name__} has no evidence", hint='learn(data, goal="evidence")')

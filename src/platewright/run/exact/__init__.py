@@ -1,0 +1,1 @@
+"""Closed-form plans on data: passes, posteriors, predictions, scores."""

@@ -1,0 +1,268 @@
+"""The result of learning: posteriors, evidence, draws, and the derivation that led to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import evaluate
+from platewright.data.bind import bind
+from platewright.data.signature import Signature
+from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.graph.graph import Factor
+from platewright.operations.split_partly_known import missing_name, observed_name
+from platewright.program.program import EVIDENCE
+from platewright.run.exact.changing import forgotten, row_plate, updated
+from platewright.run.exact.improper import check_proper, missing_for_scales
+from platewright.run.exact.marginal import Marginal
+from platewright.run.exact.posterior import Posterior
+from platewright.run.exact.prediction import Prediction
+from platewright.run.exact.scoring import leave_one_out, log_predictive, prequential
+from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
+from platewright.run.results.shown import Shown
+from platewright.run.samplers.sampled import Sampled
+from platewright.schema import Plan
+from platewright.schemas.exact import local_name
+
+DRAWS_FOR_MARGINALS = 4000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Shown):
+    """What `m.learn(data)` returns."""
+
+    plan: Plan
+    statistics: Statistics
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]]
+    backend: str = "numpy"
+    seed: int = 0
+    seconds: Mapping[str, float] | None = None
+    signature: Signature | None = None
+
+    @cached_property
+    def module(self) -> Loaded:
+        """The emitted program that computed the values."""
+        return loaded(self.plan.program)
+
+    @cached_property
+    def values(self) -> Mapping[str, Array]:
+        """Everything the program computed, by name, checked."""
+        try:
+            found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
+        except ImproperPosterior as error:
+            if needed := missing_for_scales(self.plan, self.columns, self.sizes):
+                raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
+            raise
+        check_proper(self.plan, found, self.sizes)
+        check_finite("log evidence", found[EVIDENCE])
+        return found
+
+    # -- answers ---
+
+    @property
+    def log_evidence(self) -> float:
+        """`log p(data | model)`; up to a constant when a prior is improper."""
+        if self.plan.goal == "map":
+            raise PlatewrightError("a fit for the goal `map` has no evidence", hint='learn with goal="posterior"')
+        return float(self.values[EVIDENCE])
+
+    @property
+    def local_evidence(self) -> Mapping[tuple[str, ...], float]:
+        """The log evidence of each independent piece, by its unknowns (Lemma 6.4); the sum is the log evidence."""
+        found = {}
+        for piece in self.plan.pieces:
+            value = self.values.get(local_name(piece), self.values[EVIDENCE])
+            found[piece] = float(value)
+        known = self.values.get(local_name(()))
+        return found if known is None else {**found, (): float(known)}
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        return f"{self.plan.schema}: {self.plan.summary} ({self.backend})"
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The joint posterior."""
+        return Posterior(self.plan, self.values, self.columns, self.sizes)
+
+    def __getitem__(self, name: str) -> Marginal | Sampled:
+        """The posterior of one unknown."""
+        if name not in self.posterior.unknown:
+            return self._other(name)
+        found = self.posterior.marginal(name)
+        if found is None:
+            return Sampled(name, self._marginal_draws[name], self.labels)
+        point = found.value
+        if self.plan.goal == "map":
+            point = self.posterior.modes[name]
+        elif found.family.mean is not None:
+            point = found.mean
+        return replace(found, labels=self.labels, value=point)
+
+    def _other(self, name: str) -> Sampled:
+        """Predicted nodes and functions of unknowns are shown by draws."""
+        nodes = self.plan.graph.nodes
+        if name in self.plan.barren or (name in nodes and nodes[name].kind == "deterministic"):
+            return Sampled(name, self._marginal_draws[name], self.labels)
+        known = [*self.posterior.unknown, *self.plan.barren]
+        raise UnknownName(name, known, where="fit[...]")
+
+    @cached_property
+    def _marginal_draws(self) -> Mapping[str, Array]:
+        return self.draws(DRAWS_FOR_MARGINALS, self.seed)
+
+    def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
+        """Independent draws from the joint posterior, by name; the first axis numbers the draws."""
+        from platewright.run.forward import extend_draws
+
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise PlatewrightError(f"{count!r} draws", expected="a whole number from 1")
+        generator = np.random.default_rng(self.seed if seed is None else seed)
+        drawn = self.posterior.draws(count, generator)
+        return extend_draws(self.posterior, drawn, count, generator)
+
+    def log_joint_at(self, point: Mapping[str, Array]) -> float:
+        """`log p(data, point)`: the joint density of data and unknowns, straight from the model."""
+        if lacking := sorted(self.posterior.unknown - set(point)):
+            raise PlatewrightError(f"the point has no `{lacking[0]}`", expected="a value for every unknown")
+        if not self.columns and self.plan.program.columns:
+            raise PlatewrightError("the rows were read from a file and not kept", hint="learn from data in memory")
+        return self._log_density_of(self.plan.factors, point)
+
+    def _log_density_of(self, factors: Iterable[Factor], point: Mapping[str, Array]) -> float:
+        environment = self.posterior.environment.with_values(point)
+        return float(sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in factors))
+
+    def probabilities(self, name: str) -> Array:
+        """For a discrete unknown the posterior probability of each of its values, along the last axis."""
+        node = self.plan.graph.nodes.get(name)
+        if node is None or name not in self.posterior.unknown or not node.domain.is_finite:
+            raise PlatewrightError(
+                f"`{name}` is not a discrete unknown", expected="a variable with finitely many values"
+            )
+        found = self[name]
+        if isinstance(found, Sampled):
+            size = int(np.max(found.values)) + 1 if node.domain.levels is None else self.sizes[node.domain.levels]
+            return np.stack([(found.values == level).mean(axis=0) for level in range(size)], axis=-1)
+        if "p" in found.parameters:
+            return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)
+        return np.exp(found.parameters["log_probabilities"])
+
+    def expected(self, name: str) -> Array:
+        """The posterior mean of an unknown, of a discrete one the probabilities; missing cells among those seen."""
+        twin, seen = missing_name(name), observed_name(name)
+        if seen in self.columns and (twin in self.posterior.unknown or twin in self.plan.barren):
+            return np.where(self.columns[seen] != 0, self.columns[name], self.expected(twin))
+        node = self.plan.graph.nodes.get(name)
+        if node is not None and name in self.posterior.unknown and node.domain.is_finite:
+            return self.probabilities(name)
+        found = self[name]
+        if isinstance(found, Marginal) and found.family.mean is None:
+            return np.asarray(self._marginal_draws[name].mean(axis=0))
+        return np.asarray(found.mean)
+
+    @property
+    def estimate(self) -> Mapping[str, Array]:
+        """The point estimate of every unknown."""
+        if self.plan.goal == "map":
+            return self.posterior.modes
+        return {name: np.asarray(self[name].value) for name in self.posterior.unknown}
+
+    @property
+    def log_joint(self) -> float:
+        """`log p(data, estimate)`."""
+        return self.log_joint_at(self.estimate)
+
+    @property
+    def log_likelihood(self) -> float:
+        """`log p(data | estimate)`: the factors of the known variables at the estimate."""
+        known = self.plan.graph.known
+        return self._log_density_of([factor for factor in self.plan.factors if factor.owner in known], self.estimate)
+
+    # -- new rows ---
+
+    def _bound(self, new: object) -> tuple[dict[str, Array], dict[str, int]]:
+        if self.signature is None:
+            raise PlatewrightError("this fit does not know its model", hint="learn again")
+        dataset = bind(self.signature, new, labels=self.labels)
+        return columns_of(self.plan.graph, dataset), {**self.sizes, **dataset.sizes}
+
+    def _rows(self, count: int) -> tuple[dict[str, Array], dict[str, int]]:
+        """New rows without inputs: their number says all."""
+        plate = row_plate(self.plan.program, self.plan.program.columns)
+        return {}, {**self.sizes, plate: count}
+
+    def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction:
+        """Posterior predictive of what `new` leaves open; `new` gives the inputs of new rows, or just their number."""
+        columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new)
+        known = self.plan.graph.known
+        targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)
+
+        def scored(values: Mapping[str, object]) -> Array:
+            return self.log_predictive({**_columns_of(new), **values})
+
+        seed = self.seed if seed is None else seed
+        return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
+
+    def log_predictive(self, new: object) -> Array:
+        """For each complete new row its log predictive density, exact by a ratio of evidence."""
+        columns, sizes = self._bound(new)
+        return log_predictive(self, columns, sizes)
+
+    def update(self, more: object) -> Fit:
+        """The fit after more rows, exactly as if all had been there from the start."""
+        return updated(self, *self._bound(more))
+
+    def forget(self, rows: object) -> Fit:
+        """The fit without some of its rows (by number or mask), exactly as if they had never been there."""
+        return forgotten(self, rows)
+
+    def leave_one_out(self) -> Array:
+        """For each row its log predictive density given all others."""
+        return leave_one_out(self)
+
+    def prequential(self) -> Array:
+        """For each row its log predictive density given those before it; adds up to the log evidence."""
+        return prequential(self)
+
+    def source(self, backend: str = "numpy") -> str:
+        """The emitted program."""
+        from platewright.backends.emit import emit
+
+        return emit(self.plan.program, backend)
+
+    def latex(self) -> str:
+        """The derivation as LaTeX."""
+        from platewright.derive.latex import explain_latex
+
+        return explain_latex(self.plan)
+
+    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
+        """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""
+        from platewright.run.results.arviz import to_arviz
+
+        return to_arviz(self, count, seed)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
+        from platewright.run.results.saving import save
+
+        save(self, path)
+
+
+def _columns_of(new: object) -> Mapping[str, Any]:
+    """New rows by column, so that values can be put beside them."""
+    if isinstance(new, int):
+        return {}
+    if isinstance(new, Mapping):
+        return new
+    raise PlatewrightError("densities of new rows need their inputs as a dict", hint="fit.predict({...})")

@@ -1,0 +1,146 @@
+"""Marginals of Gaussian unknowns, exact through any chain of blocks: Normal, or Student t under an unknown scale.
+
+    u = R^-1 (right - cross v + noise / sqrt(phi))
+
+Where the unknowns v that stay come from one block, their covariance is looked up in it; else it is followed through
+the blocks (`chained_covariance.py`). Where many stay, the variance of each element is that of a linear form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from platewright.elimination.state import GaussianConditional
+from platewright.families import FAMILY_BY_NAME
+from platewright.family import Array
+from platewright.run.exact.chained_covariance import chained_covariance
+from platewright.run.exact.gaussian import Block
+from platewright.run.exact.linear_forms import element_variances
+from platewright.run.exact.marginal import Marginal
+
+if TYPE_CHECKING:
+    from platewright.run.exact.posterior import Posterior
+
+
+def gaussian_marginal(posterior: Posterior, name: str, block: Block) -> Marginal | None:
+    """The marginal of each element of an unknown; None where the scale has no closed form, or elements are too many."""
+    scale = posterior.scale(block.conditional)
+    moments = _moments(posterior, block) if scale is not None else None
+    if scale is None or moments is None:
+        return None
+    node = posterior.plan.graph.nodes[name]
+    mean, spread, covariance = moments
+    batch_ones = (..., None, None)
+    mean_own = block.variable_array(name, mean, node.axes)
+    match scale.kind:
+        case "number":
+            assert scale.value is not None
+            own = block.variable_array(name, spread / scale.value[batch_ones], node.axes)
+            joint = _joint_covariance(name, block, covariance, 1 / scale.value)
+            return Marginal(
+                name,
+                FAMILY_BY_NAME["Normal"],
+                {"mean": mean_own, "precision": 1 / own},
+                axes=node.axes,
+                covariance=joint,
+            )
+        case "gamma":
+            assert scale.shape is not None and scale.rate is not None
+            factor = scale.rate / scale.shape
+            own = block.variable_array(name, spread * factor[batch_ones], node.axes)
+            degrees = np.broadcast_to((2 * scale.shape)[batch_ones], mean.shape)
+            degrees = block.variable_array(name, degrees, node.axes)
+            wide = np.where(scale.shape > 1, scale.rate / np.where(scale.shape > 1, scale.shape - 1, 1), np.inf)
+            joint = _joint_covariance(name, block, covariance, wide)
+        case _:
+            assert scale.degrees is not None and scale.inverse_scale is not None
+            count = scale.inverse_scale.shape[-1]
+            free = scale.degrees - count + 1
+            diagonal = np.diagonal(scale.inverse_scale, axis1=-2, axis2=-1)
+            own = block.variable_array(name, spread * diagonal[..., None, :] / free[batch_ones], node.axes)
+            degrees = block.variable_array(name, np.broadcast_to(free[batch_ones], mean.shape), node.axes)
+            joint = None
+    parameters = {"degrees": degrees, "mean": mean_own, "precision": 1 / own}
+    return Marginal(name, FAMILY_BY_NAME["StudentT"], parameters, axes=node.axes, covariance=joint)
+
+
+def _joint_covariance(name: str, block: Block, covariance: Array | None, scale: Array) -> Array | None:
+    if covariance is None or block.conditional.statement.batch or block.outputs > 1:
+        return None
+    start, stop = block.spans()[name]
+    return covariance[start:stop, start:stop] * scale
+
+
+def _moments(posterior: Posterior, block: Block) -> tuple[Array, Array, Array | None] | None:
+    """Mean and unit variance of all elements of a block (batch, columns, outputs), and their covariance if at hand."""
+    outer = _outer_moments(posterior, block)
+    if outer is None:
+        return _moments_through_blocks(posterior, block)
+    outer_mean, outer_covariance = outer
+    mean = block.solved(outer_mean)
+    covariance = block.unit_covariance()
+    gain = block.gain()
+    if gain is not None and outer_covariance is not None:
+        covariance = covariance + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
+    spread = np.diagonal(covariance, axis1=-2, axis2=-1)[..., None]
+    return mean, np.broadcast_to(spread, mean.shape), covariance
+
+
+def _moments_through_blocks(posterior: Posterior, block: Block) -> tuple[Array, Array, None] | None:
+    """The same where unknowns of several blocks stay beside this one."""
+    means: dict[str, Array] = {}
+    for column in block.conditional.statement.outer:
+        owner = posterior.conditional(column.variable)
+        if not isinstance(owner, GaussianConditional) or owner.scale != block.conditional.scale:
+            return None
+        found = posterior.marginal(column.variable)
+        if found is None:
+            return None
+        means[column.variable] = found.parameters["mean"]
+    mean = block.solved(block.outer_values(means, {**posterior.data, **posterior.values}))
+    spreads = {name: element_variances(name, posterior) for name in block.conditional.variables}
+    if any(spread is None for spread in spreads.values()):
+        return None
+    return mean, block.stacked_array({name: spread for name, spread in spreads.items() if spread is not None}), None
+
+
+def _outer_moments(posterior: Posterior, block: Block) -> tuple[Array | None, Array | None] | None:
+    """Mean and unit covariance of the outer columns in each batch; None when they have no closed form here."""
+    statement = block.conditional.statement
+    if not statement.outer:
+        return None, None
+    means = {}
+    for column in statement.outer:
+        owner = posterior.conditional(column.variable)
+        if not isinstance(owner, GaussianConditional) or owner.scale != block.conditional.scale:
+            return None
+        found = posterior.marginal(column.variable)
+        if found is None:
+            return None
+        means[column.variable] = found.parameters["mean"]
+    mean = block.outer_values(means, {**posterior.data, **posterior.values})
+    covariance = _outer_covariance(posterior, block)
+    return None if covariance is None else (mean, covariance)
+
+
+def _outer_covariance(posterior: Posterior, block: Block) -> Array | None:
+    """Unit covariance of the outer columns: looked up where they come from one block that nothing stays beside."""
+    statement = block.conditional.statement
+    owners = {id(posterior.conditional(column.variable)) for column in statement.outer}
+    owner = posterior.conditional(statement.outer[0].variable)
+    assert isinstance(owner, GaussianConditional)
+    if len(owners) > 1 or owner.statement.batch or owner.statement.outer or owner.statement.output is not None:
+        return chained_covariance(posterior, block)
+    home = posterior.block(owner)
+    spans = home.spans()
+    numbers = {}
+    for column in statement.outer:
+        start, stop = spans[column.variable]
+        shape = tuple(posterior.sizes[axis.plate] for axis in posterior.plan.graph.nodes[column.variable].axes)
+        numbers[column.variable] = np.arange(start, stop).reshape(shape)
+    chosen = block.outer_values(numbers, {**posterior.data, **posterior.values})
+    assert chosen is not None
+    at = chosen.astype(int)
+    return home.unit_covariance()[at[..., :, None], at[..., None, :]]

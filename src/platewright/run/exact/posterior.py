@@ -1,0 +1,317 @@
+"""The joint posterior as a chain of conditionals, last eliminated first: marginals, draws, and its log density."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from platewright.algebra.build import substitute
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import (
+    Constant,
+    Expression,
+    Index,
+    Inverse,
+    Multiply,
+    Reference,
+    mentions,
+    names,
+    rebuild,
+    walk,
+)
+from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
+from platewright.errors import PlatewrightError
+from platewright.families import FAMILY_BY_NAME
+from platewright.family import Array
+from platewright.run.exact.gaussian import Block
+from platewright.run.exact.gaussian_marginal import gaussian_marginal
+from platewright.run.exact.marginal import Marginal, scalar
+from platewright.run.exact.scale import Scale
+from platewright.schema import Plan
+
+_DRAW = Index("draw@", "draw@")
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A plan with the numbers its program computed."""
+
+    plan: Plan
+    values: Mapping[str, Array]
+    data: Mapping[str, Array]
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def environment(self) -> Environment:
+        """Data and computed values, for evaluation."""
+        return Environment({**self.data, **self.values}, self.sizes)
+
+    @cached_property
+    def unknown(self) -> frozenset[str]:
+        """All unknowns that were eliminated."""
+        return frozenset(name for conditional in self.plan.conditionals for name in conditional.variables)
+
+    def conditional(self, name: str) -> Conditional:
+        """The conditional in which an unknown was eliminated."""
+        return self._by_variable[name]
+
+    @cached_property
+    def _by_variable(self) -> dict[str, Conditional]:
+        return {name: conditional for conditional in self.plan.conditionals for name in conditional.variables}
+
+    # -- marginals ---
+
+    def marginal(self, name: str) -> Marginal | None:
+        """The marginal in closed form, or None when only draws can show it."""
+        node = self.plan.graph.nodes[name]
+        match self.conditional(name):
+            case FamilyConditional() as found:
+                if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+                    return None
+                parameters = {}
+                for key, value in found.parameters.items():
+                    rank = found.recognised.family.parameter(key).rank
+                    axes = (*node.plates, *node.events[:rank])
+                    if isinstance(value, Reference) and value.indices == axes and value.name in self.values:
+                        parameters[key] = self.values[value.name]  # computed already, axis by axis
+                    else:
+                        parameters[key] = np.array(evaluate(value, self.environment, axes))
+                return Marginal(name, found.recognised.family, parameters, found.recognised.transform, node.axes)
+            case TableConditional() as table:
+                if mentions(table.log_weights, set(self.unknown)):
+                    return None
+                return self._table(name, table)
+            case GaussianConditional() as gaussian:
+                return gaussian_marginal(self, name, self.block(gaussian))
+        return None
+
+    def _table(self, name: str, table: TableConditional) -> Marginal:
+        node = self.plan.graph.nodes[name]
+        weights = np.array(evaluate(table.log_weights, self.environment, (*node.plates, table.level)))
+        weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+        if node.domain.kind == "levels":
+            return Marginal(name, FAMILY_BY_NAME["Categorical"], {"log_probabilities": weights}, axes=node.axes)
+        return Marginal(name, FAMILY_BY_NAME["Bernoulli"], {"p": np.exp(weights[..., 1])}, axes=node.axes)
+
+    def block(self, conditional: GaussianConditional) -> Block:
+        """A Gaussian block with its numbers."""
+        return Block(conditional, self.values, self.sizes)
+
+    def scale(self, conditional: GaussianConditional) -> Scale | None:
+        """What is known about a block's scale; None when it is neither a number, a Gamma nor a Wishart."""
+        batch = conditional.statement.batch
+        if conditional.matrix is not None:
+            return self._matrix_scale(conditional, batch)
+        used = names(conditional.scale) & self.unknown
+        if not used:
+            return Scale("number", value=np.array(evaluate(conditional.scale, self.environment, batch)))
+        if len(used) > 1:
+            return None
+        name = next(iter(used))
+        found = self.conditional(name)
+        if not isinstance(found, FamilyConditional) or found.recognised.family.name != "Gamma":
+            return None
+        if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+            return None
+        places = {n for n in walk(conditional.scale) if isinstance(n, Reference) and n.name == name}
+        if len(places) > 1:
+            return None
+        place = places.pop()
+        form = substitute(conditional.scale, {place: found.recognised.transform.backward})
+        factor = _multiple_of_y(form)
+        if factor is None:
+            return None
+        node = self.plan.graph.nodes[name]
+        at = dict(zip(node.plates, place.indices, strict=True))
+        shape = np.array(evaluate(substitute(found.parameters["shape"], at), self.environment, batch))  # type: ignore[arg-type]
+        rate = np.array(evaluate(substitute(found.parameters["rate"], at), self.environment, batch))  # type: ignore[arg-type]
+        return Scale("gamma", shape=shape, rate=rate / factor)
+
+    def _matrix_scale(self, conditional: GaussianConditional, batch: tuple[Index, ...]) -> Scale | None:
+        matrix = conditional.matrix
+        inner = matrix.matrix if isinstance(matrix, Inverse) else matrix
+        if not isinstance(inner, Reference) or conditional.scale != Constant(1.0):
+            return None
+        found = self.conditional(inner.name)
+        wanted = "InverseWishart" if isinstance(matrix, Inverse) else "Wishart"
+        if not isinstance(found, FamilyConditional) or found.recognised.family.name != wanted:
+            return None
+        if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+            return None
+        node = self.plan.graph.nodes[inner.name]
+        at = dict(zip(node.plates, inner.indices[: len(node.plates)], strict=True))
+        row, column = node.events
+        key = "scale" if wanted == "InverseWishart" else "inverse_scale"
+        degrees = np.array(evaluate(substitute(found.parameters["degrees"], at), self.environment, batch))  # type: ignore[arg-type]
+        table = evaluate(substitute(found.parameters[key], at), self.environment, (*batch, row, column))  # type: ignore[arg-type]
+        return Scale("wishart", degrees=degrees, inverse_scale=np.array(table))
+
+    # -- modes ---
+
+    @cached_property
+    def modes(self) -> Mapping[str, Array]:
+        """The joint mode, last eliminated first (for plans derived with goal `map`)."""
+        found: dict[str, Array] = {}
+        for conditional in reversed(self.plan.conditionals):
+            match conditional:
+                case GaussianConditional():
+                    block = self.block(conditional)
+                    best = block.solved(block.outer_values(found, {**self.data, **self.values}))
+                    for name in conditional.variables:
+                        found[name] = block.variable_array(name, best, self.plan.graph.nodes[name].axes)
+                case FamilyConditional() | TableConditional():
+                    marginal = self.marginal(conditional.variable)
+                    assert marginal is not None  # a plan for `map` settles every other conditional
+                    found[conditional.variable] = np.asarray(marginal.mode)
+        return found
+
+    # -- draws ---
+
+    def draws(self, count: int, generator: np.random.Generator) -> dict[str, Array]:
+        """Independent draws from the joint posterior; the first axis numbers them."""
+        drawn: dict[str, Array] = {}
+        for conditional in reversed(self.plan.conditionals):
+            match conditional:
+                case FamilyConditional():
+                    drawn[conditional.variable] = self._draw_family(conditional, count, generator, drawn)
+                case TableConditional():
+                    drawn[conditional.variable] = self._draw_table(conditional, count, generator, drawn)
+                case GaussianConditional():
+                    drawn |= self._draw_gaussian(conditional, count, generator, drawn)
+        return {name: drawn[name] for name in self.plan.graph.nodes if name in drawn}
+
+    def drawn(self, expression: Expression, axes: tuple[Index, ...], drawn: Mapping[str, Array], count: int) -> Array:
+        """An expression of unknowns at each draw: the draw's number is the first axis."""
+        environment = Environment({**self.environment.values, **drawn}, {**self.sizes, _DRAW.plate: count})
+        lifted = lift(expression, frozenset(drawn), _DRAW)
+        return np.array(evaluate(lifted, environment, (_DRAW, *axes)))
+
+    def _draw_family(
+        self, found: FamilyConditional, count: int, generator: np.random.Generator, drawn: Mapping[str, Array]
+    ) -> Array:
+        node = self.plan.graph.nodes[found.variable]
+        family = found.recognised.family
+        parameters = {}
+        for key, value in found.parameters.items():
+            axes = (*node.plates, *node.events[: family.parameter(key).rank])
+            parameters[key] = self.drawn(value, axes, drawn, count)
+        shape = (count, *(self.sizes[axis.plate] for axis in node.axes))
+        assert family.draw is not None
+        sample = family.draw(generator, parameters, shape)
+        transform = found.recognised.transform
+        return sample if transform.name == "identity" else scalar(transform.backward, {"y": sample})
+
+    def _draw_table(
+        self, found: TableConditional, count: int, generator: np.random.Generator, drawn: Mapping[str, Array]
+    ) -> Array:
+        node = self.plan.graph.nodes[found.variable]
+        weights = self.drawn(found.log_weights, (*node.plates, found.level), drawn, count)
+        noise = generator.gumbel(size=weights.shape)
+        return np.argmax(weights + noise, axis=-1)
+
+    def _draw_gaussian(
+        self, found: GaussianConditional, count: int, generator: np.random.Generator, drawn: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        block = self.block(found)
+        batch = found.statement.batch
+        result = np.empty((count, *block.right.shape))
+        scales = self.drawn(found.scale, batch, drawn, count)
+        matrices = None
+        if found.matrix is not None and found.statement.output is not None:
+            output = found.statement.output
+            matrices = self.drawn(found.matrix, (*batch, output, Index(output.name + "'", output.plate)), drawn, count)
+        tables = {**self.data, **self.values}
+        noise = generator.standard_normal((count, *block.right.shape))
+        inverse = np.linalg.inv(block.root)
+        constant = None if found.statement.outer else block.solved(None)
+        for k in range(count):
+            if constant is None:
+                mean = block.solved(block.outer_values({n: a[k] for n, a in drawn.items()}, tables))
+            else:
+                mean = constant
+            shake = noise[k] / np.sqrt(scales[k])[..., None, None]
+            if matrices is not None:
+                # columns of noise get covariance matrix^-1: z L^-1 with L L' = matrix
+                root = np.linalg.cholesky(matrices[k])
+                shake = np.swapaxes(np.linalg.solve(np.swapaxes(root, -1, -2), np.swapaxes(shake, -1, -2)), -1, -2)
+            result[k] = mean + inverse @ shake
+        nodes = self.plan.graph.nodes
+        return {name: block.variable_array(name, result, nodes[name].axes) for name in found.variables}
+
+    # -- density ---
+
+    def log_density(self, point: Mapping[str, Array]) -> float:
+        """The log density of the joint posterior at one point (values of all unknowns)."""
+        if missing := self.unknown - set(point):
+            raise PlatewrightError(f"the point lacks `{min(missing)}`", expected="a value for every unknown")
+        environment = self.environment.with_values(point)
+        total = 0.0
+        for conditional in self.plan.conditionals:
+            match conditional:
+                case FamilyConditional():
+                    total += self._family_density(conditional, point, environment)
+                case TableConditional():
+                    node = self.plan.graph.nodes[conditional.variable]
+                    weights = np.array(
+                        evaluate(conditional.log_weights, environment, (*node.plates, conditional.level))
+                    )
+                    weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+                    at = np.asarray(point[conditional.variable], dtype=int)[..., None]
+                    total += float(np.take_along_axis(weights, at, axis=-1).sum())
+                case GaussianConditional():
+                    total += self._gaussian_density(conditional, point, environment)
+        return total
+
+    def _family_density(self, found: FamilyConditional, point: Mapping[str, Array], environment: Environment) -> float:
+        node = self.plan.graph.nodes[found.variable]
+        family = found.recognised.family
+        parameters = {}
+        for key, value in found.parameters.items():
+            axes = (*node.plates, *node.events[: family.parameter(key).rank])
+            parameters[key] = np.array(evaluate(value, environment, axes))
+        marginal = Marginal(found.variable, family, parameters, found.recognised.transform)
+        return float(np.sum(marginal.log_density(point[found.variable])))
+
+    def _gaussian_density(
+        self, found: GaussianConditional, point: Mapping[str, Array], environment: Environment
+    ) -> float:
+        block = self.block(found)
+        batch = found.statement.batch
+        outer = block.outer_values(point, {**self.data, **self.values})
+        right = block.right
+        cross = block.cross()
+        if cross is not None and outer is not None:
+            right = right - cross @ outer[..., None]
+        error = block.root @ block.stacked_array(point) - right
+        scale = np.array(evaluate(found.scale, environment, batch))
+        columns, outputs = error.shape[-2:]
+        log_root = np.asarray(self.values[f"{block.name}.log_root"])
+        total = outputs * log_root + 0.5 * outputs * columns * (np.log(scale) - np.log(2 * np.pi))
+        squares = np.swapaxes(error, -1, -2) @ error
+        if found.matrix is None or found.statement.output is None:
+            return float(np.sum(total - 0.5 * scale * squares[..., 0, 0]))
+        output = found.statement.output
+        axes = (*batch, output, Index(output.name + "'", output.plate))
+        matrix = np.array(evaluate(found.matrix, environment, axes))
+        total = total + 0.5 * columns * np.linalg.slogdet(matrix)[1]
+        return float(np.sum(total - 0.5 * scale * np.sum(matrix * squares, axis=(-2, -1))))
+
+
+def lift(expression: Expression, unknown: frozenset[str], index: Index) -> Expression:
+    """Every reference to an unknown gets one more leading index."""
+    if isinstance(expression, Reference) and expression.name in unknown:
+        inner = tuple(lift(part, unknown, index) for part in expression.indices)
+        return Reference(expression.name, (index, *inner))
+    return rebuild(expression, lambda part: lift(part, unknown, index))
+
+
+def _multiple_of_y(form: Expression) -> float | None:
+    match form:
+        case Reference("y", ()):
+            return 1.0
+        case Multiply((Constant(number), Reference("y", ()))):
+            return number
+    return None

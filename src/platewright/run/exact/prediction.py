@@ -1,0 +1,316 @@
+"""Posterior predictive: what new rows will look like, given what was learned.
+
+Closed form where the predicted mean is linear in the unknowns (Student t for regression, exact probabilities for
+tables); otherwise exact independent draws. Densities of given values are exact: by eliminating one more copy of the
+parameter where that has a form, else from ratios of evidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from platewright.algebra.build import exp, substitute
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Expression, Index, Lag, Multiply, Reference, mentions, walk
+from platewright.elimination.state import GaussianConditional
+from platewright.errors import MissingColumn, PlatewrightError, ShapeError, SizeError, UnknownName
+from platewright.families import FAMILY_BY_NAME
+from platewright.family import Array
+from platewright.graph.graph import topological
+from platewright.language.plate import beginning
+from platewright.language.variable import Variable
+from platewright.operation import Step
+from platewright.operations.remove_deterministic import remove_deterministic
+from platewright.recognition.linear import Linear, NotLinear, linear
+from platewright.run.exact.linear_forms import form_mean, form_variance, form_weights
+from platewright.run.exact.marginal import Marginal
+from platewright.run.exact.posterior import Posterior, lift
+from platewright.run.exact.predictive_density import Density, row_density
+from platewright.run.forward import DRAW, draw_node
+from platewright.run.samplers.sampled import Predicted, Sampled
+
+MOST_ELEMENTS = 500_000_000
+"""The most numbers that a prediction draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction(Mapping[str, "Marginal | Sampled"]):
+    """Predicted variables by name."""
+
+    posterior: Posterior
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    targets: tuple[str, ...]
+    labels: Mapping[str, tuple[object, ...]]
+    count: int = 4000
+    seed: int = 0
+    scored: Callable[[Mapping[str, object]], Array] | None = None
+    """The log density of complete new rows, by ratios of evidence."""
+
+    def __post_init__(self) -> None:
+        self._check_inputs()
+        self._check_sizes()
+
+    def _check_inputs(self) -> None:
+        """Rows given by their number alone can only be predicted when the model looks at nothing else of them."""
+        nodes, program = self.posterior.plan.graph.nodes, self.posterior.plan.program
+        rows = {nodes[name].axes[0].plate for name in self.targets if nodes[name].axes}
+        for name, axes in program.columns.items():
+            if self.columns or name in self.targets or not axes or axes[0].plate not in rows:
+                continue
+            if name.startswith(beginning("")):
+                continue  # sequences are refused when they are drawn
+            shown = name.split("@")[0]
+            raise MissingColumn(
+                f"the new rows have no `{shown}`",
+                expected=f"a value of `{shown}` for each new row",
+                hint=f'fit.predict({{"{shown}": ...}})',
+            )
+
+    def _check_sizes(self) -> None:
+        """What was learned fits plates of the size that it was learned with."""
+        nodes = self.posterior.plan.graph.nodes
+        for plate, size in self.sizes.items():
+            if size < 0:
+                raise ShapeError(f"{size} rows to predict", where=f"plate {plate}", expected="0 or more")
+        for name in self.posterior.unknown - self._fresh:
+            for axis in nodes[name].axes:
+                old, new = self.posterior.sizes[axis.plate], self.sizes[axis.plate]
+                if new != old:
+                    raise ShapeError(
+                        f"plate `{axis.plate}` has size {new} in the new rows",
+                        where=f"plate {axis.plate} of `{name}`",
+                        expected=f"{old}, as learned",
+                    )
+
+    def __repr__(self) -> str:
+        return f"<Prediction of {', '.join(self.targets) or 'nothing'}>"
+
+    def __getitem__(self, name: str) -> Marginal | Sampled:
+        if name not in self.targets:
+            raise UnknownName(name, self.targets, where="prediction")
+        closed = self._closed(name)
+        if closed is not None:
+            return closed
+        return Predicted(name, self.draws[name], self.labels, density=self._density(name))
+
+    def _density(self, name: str) -> Density | None:
+        """The exact log density of one predicted variable, row by row."""
+        node = self._nodes[name]
+        if not mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
+            found = row_density(node, self.posterior, self._environment)
+            if found is not None:
+                return found
+        if len(self.targets) > 1 or self.scored is None:
+            return None  # the others would have to be integrated over
+        return lambda value: self.log_density({name: value})
+
+    def log_density(self, values: Mapping[str, object]) -> Array:
+        """For each new row the joint log predictive density of given values of all predicted variables, exact."""
+        if self.scored is None:
+            raise PlatewrightError("this prediction does not know its fit", hint="use fit.predict(...)")
+        for name in values:
+            if name not in self.targets:
+                raise UnknownName(name, self.targets, where="log_density(...)")
+        if lacking := [name for name in self.targets if name not in values]:
+            raise MissingColumn(f"no value of `{lacking[0]}`", expected="a value of each predicted variable")
+        return self.scored(values)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.targets)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @cached_property
+    def _fresh(self) -> frozenset[str]:
+        """Unknowns that live on the rows: new rows have new ones, which are drawn like the rows themselves."""
+        nodes = self.posterior.plan.graph.nodes
+        rows = {nodes[name].axes[0].plate for name in self.targets if nodes[name].axes}
+        return frozenset(n for n in self.posterior.unknown if any(axis.plate in rows for axis in nodes[n].axes[:1]))
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Variable]:
+        """The nodes with all functions written out."""
+        graph = self.posterior.plan.graph
+        step = remove_deterministic(graph)
+        return step.after.nodes if isinstance(step, Step) else graph.nodes
+
+    @cached_property
+    def _environment(self) -> Environment:
+        values = {**self.posterior.data, **self.posterior.values, **self.columns}
+        return Environment(values, self.sizes)
+
+    # -- closed forms ---
+
+    def _closed(self, name: str) -> Marginal | None:
+        node = self._nodes[name]
+        if any(isinstance(part, Lag) for part in walk(node.log_density)) or node.family is None:
+            return None
+        if mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
+            return None
+        if node.family.name == "Categorical":
+            return self._table(node)
+        if node.family.name == "Bernoulli":
+            mean = self._linear_mean(node, dict(node.parameters)["p"])
+            return (
+                None if mean is None else Marginal(name, node.family, {"p": mean}, axes=node.axes, labels=self.labels)
+            )
+        if node.family.name == "Normal":
+            return self._normal(node)
+        return None
+
+    def _linear_mean(
+        self, node: Variable, expression: Expression, axes: tuple[Index, ...] | None = None
+    ) -> Array | None:
+        """The posterior mean of an expression that is linear in the unknowns and has closed marginals."""
+        try:
+            form = linear(expression, self.posterior.unknown)
+        except NotLinear:
+            return None
+        means = {}
+        for part in form.parts:
+            found = self.posterior.marginal(part.variable)
+            if found is None or found.family.mean is None:
+                return None
+            means[part.variable] = found.mean
+        return form_mean(form, means, self._environment, node.plates if axes is None else axes)
+
+    def _table(self, node: Variable) -> Marginal | None:
+        level = Index(str(node.domain.levels), str(node.domain.levels))
+        probabilities = exp(dict(node.parameters)["log_probabilities"])
+        mean = self._linear_mean(node, probabilities, (*node.plates, level))
+        if mean is None:
+            return None
+        with np.errstate(divide="ignore"):
+            parameters = {"log_probabilities": np.log(mean)}
+        return Marginal(node.name, FAMILY_BY_NAME["Categorical"], parameters, axes=node.axes, labels=self.labels)
+
+    def _normal(self, node: Variable) -> Marginal | None:
+        parameters = dict(node.parameters)
+        try:
+            form = linear(parameters["mean"], self.posterior.unknown)
+        except NotLinear:
+            return None
+        owners = [self.posterior.conditional(part.variable) for part in form.parts]
+        if not all(isinstance(owner, GaussianConditional) and owner.matrix is None for owner in owners):
+            return None
+        scale = self._scale(parameters["precision"], form, node.plates)
+        if scale is None:
+            return None
+        kind, known_weight, shape, rate = scale
+        mean = self._linear_mean(node, parameters["mean"])
+        if mean is None:
+            return None
+        variance = 1.0 / known_weight
+        if form.parts:
+            weights = form_weights(form, self.posterior, self._environment, node.plates)
+            variance = variance + form_variance(weights, self.posterior, len(node.plates))
+        if kind == "number":
+            normal = {"mean": mean, "precision": 1.0 / variance}
+            return Marginal(node.name, FAMILY_BY_NAME["Normal"], normal, axes=node.axes, labels=self.labels)
+        student = {"degrees": 2 * shape, "mean": mean, "precision": shape / (rate * variance)}
+        student = {key: np.broadcast_to(value, np.shape(mean)) for key, value in student.items()}
+        return Marginal(node.name, FAMILY_BY_NAME["StudentT"], student, axes=node.axes, labels=self.labels)
+
+    def _scale(
+        self, precision: Expression, form: Linear, axes: tuple[Index, ...]
+    ) -> tuple[str, Array, Array, Array] | None:
+        """The precision of new rows as known weight times the scale of the unknowns in their mean."""
+        unknown = set(self.posterior.unknown)
+        factors = precision.factors if isinstance(precision, Multiply) else (precision,)
+        known = [factor for factor in factors if not mentions(factor, unknown)]
+        other = [factor for factor in factors if mentions(factor, unknown)]
+        weight = np.ones(())
+        for factor in known:
+            weight = weight * np.array(evaluate(factor, self._environment, axes))
+        none = np.zeros(())
+        if not other:
+            scales = [self.posterior.conditional(part.variable) for part in form.parts]
+            fixed = all(isinstance(c, GaussianConditional) and not mentions(c.scale, unknown) for c in scales)
+            return ("number", weight, none, none) if fixed else None
+        return self._gamma_scale(other, form, weight, axes)
+
+    def _gamma_scale(
+        self, other: list[Expression], form: Linear, weight: Array, axes: tuple[Index, ...]
+    ) -> tuple[str, Array, Array, Array] | None:
+        if len(other) != 1:
+            return None
+        places = [n for n in walk(other[0]) if isinstance(n, Reference) and n.name in self.posterior.unknown]
+        if len(places) != 1:
+            return None
+        from platewright.elimination.state import FamilyConditional
+
+        owner = self.posterior.conditional(places[0].name)
+        if not isinstance(owner, FamilyConditional) or owner.recognised.family.name != "Gamma":
+            return None
+        if substitute(other[0], {places[0]: owner.recognised.transform.backward}) != Reference("y"):
+            return None
+        for part in form.parts:
+            block = self.posterior.conditional(part.variable)
+            assert isinstance(block, GaussianConditional)
+            if _names_in(block.scale) & self.posterior.unknown != {places[0].name}:
+                return None
+        marginal = self.posterior.marginal(places[0].name)
+        if marginal is None:
+            return None
+        environment = self._environment
+        shape = evaluate(
+            Reference("shape@", places[0].indices),
+            environment.with_values({"shape@": marginal.parameters["shape"]}),
+            axes,
+        )
+        rate = evaluate(
+            Reference("rate@", places[0].indices),
+            environment.with_values({"rate@": marginal.parameters["rate"]}),
+            axes,
+        )
+        return "gamma", weight, np.array(shape), np.array(rate)
+
+    # -- draws ---
+
+    def _check_count(self) -> None:
+        """Draws that would not fit are refused before any memory is taken."""
+        nodes = self.posterior.plan.graph.nodes
+        for name in self.targets:
+            size = self.count * math.prod(self.sizes[axis.plate] for axis in nodes[name].axes)
+            if size > MOST_ELEMENTS:
+                raise SizeError(
+                    f"{size} numbers to draw for `{name}`",
+                    expected=f"at most {MOST_ELEMENTS}",
+                    hint="predict fewer rows at a time, or ask for fewer draws with count=",
+                )
+
+    @cached_property
+    def draws(self) -> dict[str, Array]:
+        """Draws of the predicted variables: parameters from the posterior, then rows from the model."""
+        self._check_count()
+        generator = np.random.default_rng(self.seed)
+        drawn = self.posterior.draws(self.count, generator)
+        graph = self.posterior.plan.graph
+        sizes = {**self.sizes, DRAW.plate: self.count}
+        found = {name: values for name, values in drawn.items() if name not in self._fresh}
+        for name in topological(graph):
+            node = graph.nodes[name]
+            if name in found or name in self.columns or any(axis.plate not in sizes for axis in node.axes):
+                continue
+            environment = Environment({**self._environment.values, **found}, sizes)
+            if node.definition is not None:
+                lifted = lift(node.definition, frozenset(found), DRAW)
+                found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
+            elif name in self.targets or name in self._fresh:
+                if any(isinstance(part, Lag) for part in walk(node.log_density)):
+                    raise PlatewrightError(f"`{name}` depends on its own past: predicting it needs the past rows")
+                found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
+        return {name: found[name] for name in self.targets}
+
+
+def _names_in(expression: Expression) -> frozenset[str]:
+    from platewright.algebra.expression import names
+
+    return names(expression)

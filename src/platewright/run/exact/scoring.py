@@ -1,0 +1,94 @@
+"""Predictive scores from the evidence alone: leave-one-out and prequential, exact and without refitting by hand.
+
+log p(row | all other rows) = log evidence(all) - log evidence(all but the row)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from platewright.errors import DataError, ImproperPosterior
+from platewright.family import Array
+from platewright.program.program import EVIDENCE
+from platewright.run.exact.changing import check_no_table, chosen_rows, forgotten, looks_back, needs_rows, row_plate
+from platewright.run.execute import arguments, finish
+from platewright.run.ticking import progress
+
+if TYPE_CHECKING:
+    from platewright.run.exact.fit import Fit
+
+
+def leave_one_out(fit: Fit) -> Array:
+    """For each row its log predictive density given all others."""
+    row = _kept_rows(fit)
+    whole = fit.log_evidence
+    scores = np.empty(fit.sizes[row])
+    for number in progress(range(fit.sizes[row]), "leave-one-out"):
+        scores[number] = whole - forgotten(fit, [number]).log_evidence
+    return scores
+
+
+def prequential(fit: Fit) -> Array:
+    """For each row its log predictive density given the rows before it; the scores add up to the log evidence."""
+    program, module = fit.plan.program, fit.module
+    row = _kept_rows(fit)
+    if not fit.plan.proper:
+        raise ImproperPosterior("an improper prior gives the first row no score", hint="give proper priors")
+    count = fit.sizes[row]
+    scores = np.empty(count)
+    check_no_table(program, row, fit.plan.graph)
+    before = 0.0 if _all_on(fit, row) else _evidence(fit, np.arange(0))
+    if looks_back(program) or needs_rows(program):
+        prefixes = [_evidence(fit, np.arange(number + 1)) for number in progress(range(count), "prequential")]
+        return np.diff([before, *prefixes])
+    found = None
+    for number in progress(range(count), "prequential"):
+        part = chosen_rows(program, fit.columns, row, np.array([number]))
+        one = module.statistics(*arguments(program, module, part, {**fit.sizes, row: 1}))
+        found = one if found is None else module.merged(found, one)
+        sizes = {**fit.sizes, row: number + 1}
+        data = chosen_rows(program, fit.columns, row, np.arange(number + 1))
+        after = float(finish(program, module, found, data, sizes)[EVIDENCE])
+        scores[number] = after - before
+        before = after
+    return scores
+
+
+def _all_on(fit: Fit, row: str) -> bool:
+    """Whether nothing is known but rows: without them the evidence of a proper model is 1."""
+    nodes = fit.plan.graph.nodes
+    return all(any(axis.plate == row for axis in nodes[name].axes) for name in fit.plan.graph.known)
+
+
+def _kept_rows(fit: Fit) -> str:
+    """The plate of the rows, which must be in memory."""
+    if not fit.columns:
+        raise DataError(
+            "the rows were not kept: they were read from a file, or the fit was",
+            hint="learn from data in memory to score rows",
+        )
+    return row_plate(fit.plan.program, fit.columns)
+
+
+def _evidence(fit: Fit, rows: Array) -> float:
+    program, module = fit.plan.program, fit.module
+    row = row_plate(program, fit.columns)
+    data = chosen_rows(program, fit.columns, row, rows)
+    sizes = {**fit.sizes, row: len(rows)}
+    found = module.statistics(*arguments(program, module, data, sizes))
+    return float(finish(program, module, found, data, sizes)[EVIDENCE])
+
+
+def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
+    """For each new row its log predictive density given what was learned, rows taken one at a time."""
+    from platewright.run.exact.changing import updated
+
+    row = row_plate(fit.plan.program, columns)
+    whole = fit.log_evidence
+    scores = np.empty(sizes[row])
+    for number in progress(range(sizes[row]), "log predictive"):
+        one = chosen_rows(fit.plan.program, columns, row, np.array([number]))
+        scores[number] = updated(fit, one, {**sizes, row: 1}).log_evidence - whole
+    return scores

@@ -1,0 +1,1 @@
+"""EM and mean field: hidden variables expected, parameters updated."""

@@ -1,0 +1,249 @@
+"""Run an EM plan: expectation and maximisation in turn until the objective stands still; it may never fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.compile import find_compiler
+from platewright.errors import Unbounded, UnknownName
+from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.run.checks.sanity import check_possible
+from platewright.run.exact.native import _warn_once
+from platewright.run.exact.posterior import Posterior
+from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
+from platewright.run.hidden.chain import smoothed, some_steps
+from platewright.run.hidden.climbing import Climb, Slope, climb
+from platewright.run.hidden.gaussian_hidden import condition, point_sizes
+from platewright.run.hidden.interior import moved_inside
+from platewright.run.hidden.native_cliques import NativeCliques
+from platewright.run.hidden.native_em import EMStep, NativeEM
+from platewright.run.hidden.soft_start import start_expectations
+from platewright.run.samplers.starting import starting_values
+from platewright.run.samplers.unconstrained import Joined
+from platewright.schemas.em import EMPlan
+
+ROWS_TO_START = 5_000
+"""More rows than this say nothing more about where to start."""
+ROWS_FOR_C = 20_000
+"""From here on a fused pass is worth a compilation."""
+STEPS_FOR_C = 2_000
+"""The same for the steps of hidden chains."""
+SHORT = 20
+"""Iterations of each start before the best is carried on."""
+STEEPEST = 23.0
+"""How far the log density of a row may rise above the first iteration's, for each real number in it: a scale that fell
+by 1e-10 holds nothing but rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Posterior probabilities of hidden variables, the objective, and the largest log density of a row."""
+
+    expectations: dict[str, Array]
+    objective: float
+    steepest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Parameters, the expectations they came from, and the objective at each iteration."""
+
+    values: Mapping[str, Array]
+    expectations: Mapping[str, Array]
+    objective: tuple[float, ...]
+    converged: bool
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """The two steps of a plan on given data."""
+
+    plan: EMPlan
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    native: NativeEM | NativeCliques | None = None
+    """Makes both steps in one pass over the rows; without it, or where it has no C, NumPy makes them one by one."""
+
+    @cached_property
+    def _expect(self) -> Loaded:
+        return loaded(self.plan.expect)
+
+    def maximised(self, expectations: Mapping[str, Array], values: Mapping[str, Array]) -> dict[str, Array]:
+        """The mode of the parameters given expectations of the hidden variables, block after block."""
+        found = dict(values)
+        for number, program in enumerate(self.plan.latent.programs):
+            module = loaded(program)
+            everything = {**self.columns, **expectations, **found}
+            statistics = module.statistics(*arguments(program, module, everything, self.all_sizes))
+            found |= self.mode(statistics, everything, number)
+        return found
+
+    @cached_property
+    def all_sizes(self) -> dict[str, int]:
+        """Sizes of plates, and of the points that stand for hidden Gaussians."""
+        found = dict(self.sizes)
+        for cloud in self.plan.latent.gaussian:
+            found |= point_sizes(cloud, self.sizes)
+        return found
+
+    def mode(self, found: Statistics, everything: Mapping[str, Array], number: int = 0) -> dict[str, Array]:
+        """The mode of a block of parameters given expected statistics."""
+        program, block = self.plan.latent.programs[number], self.plan.blocks[number]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = finish(program, loaded(program), found, everything, self.all_sizes)
+            modes = Posterior(block, values, everything, self.sizes).modes
+        if not all(np.isfinite(value).all() for value in modes.values()):
+            raise Unbounded
+        return {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in modes.items()}
+
+    def expected(self, values: Mapping[str, Array]) -> Expected:
+        """Posterior probabilities of the hidden variables, and the objective `log p(data, parameters)`."""
+        everything = {**self.columns, **values}
+        found: dict[str, Array] = {}
+        total = 0.0
+        steepest = -np.inf
+        for cloud in self.plan.latent.gaussian:
+            conditioned = condition(cloud, everything, self.sizes)
+            found |= conditioned.arrays
+            everything |= conditioned.arrays
+            steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
+            if not cloud.classes:
+                total += float(np.sum(conditioned.log_norm))
+        if self.plan.expect.body:
+            computed = finish(self.plan.expect, self._expect, {}, everything, self.sizes)
+            for group in self.plan.latent.groups:
+                for name in group.log_norms:
+                    check_possible(", ".join(group.levels), computed[name])
+                    total += float(np.sum(computed[name]))
+                    steepest = max(steepest, float(np.max(computed[name], initial=-np.inf)))
+            found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
+        environment = Environment(everything, self.sizes)
+        for item in self.plan.hidden:
+            if item.chain:
+                chain = smoothed(item, environment)
+                check_possible(item.name, chain.log_possible)
+                found[item.probability], found[item.pair] = chain.probability, chain.pair
+                total, steepest = total + chain.log_total, max(steepest, chain.steepest)
+        with np.errstate(divide="ignore"):
+            for factor in self.plan.rest:
+                total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
+        return Expected(found, total, steepest)
+
+    @cached_property
+    def _reals_in_a_row(self) -> float:
+        """How many real numbers are seen for each element of a hidden variable."""
+        nodes = self.plan.graph.nodes
+        seen = [name for name in self.columns if name in nodes and nodes[name].kind == "random"]
+        reals = [name for name in seen if not nodes[name].domain.is_discrete]
+        counts = [int(np.prod([self.sizes[axis.plate] for axis in axes])) for axes in self.plan.latent.elements]
+        rows = min(counts, default=1)
+        return sum(np.size(self.columns[name]) for name in reals) / max(rows, 1)
+
+    def run(self, expectations: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
+        """EM from given expectations."""
+        return self.run_from(self.begun(expectations), iterations, tolerance)
+
+    def begun(
+        self, expectations: Mapping[str, Array], generator: np.random.Generator | None = None
+    ) -> dict[str, Array]:
+        """The first mode; where blocks need each other's values, from moderate ones."""
+        values: dict[str, Array] = {}
+        if len(self.plan.blocks) > 1:
+            wanted = set(self.plan.complete.graph.nodes) & set(self.plan.graph.unknown) - self.plan.latent.names
+            chosen = np.random.default_rng(0) if generator is None else generator
+            values = starting_values(self.plan.graph, wanted - set(self.plan.barren), self.sizes, chosen)
+        return self.maximised(expectations, values)
+
+    def run_from(self, values: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
+        """EM from given parameters."""
+        return self.ended(climb(self.slope, Climb(values), iterations, tolerance))
+
+    @cached_property
+    def slope(self) -> Slope[Expected | EMStep]:
+        """What there is to climb."""
+        nodes = self.plan.graph.nodes
+        solved = [name for block in self.plan.blocks for c in block.conditionals for name in c.variables]
+        smooth = not any(nodes[name].domain.is_discrete or nodes[name].domain.kind == "circle" for name in solved)
+        joined = Joined([nodes[name] for name in solved], self.sizes) if smooth else None
+        return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
+
+    def look(self, values: Mapping[str, Array]) -> Expected | EMStep:
+        """The expectation at given parameters, by C where it is there."""
+        if self.native is None or not self.native.native:
+            return self.expected(values)
+        found = self.native.step(values)
+        if not np.isfinite(found.objective):
+            self.expected(values)  # says what is wrong, in which row
+        return found
+
+    def ended(self, climbed: Climb[Expected | EMStep]) -> Estimate:
+        """The result of a climb."""
+        assert climbed.seen is not None  # there is at least one iteration
+        expectations = self.probabilities(climbed.seen, climbed.values)
+        return Estimate(
+            climbed.values, expectations, tuple(climbed.history), climbed.converged, interrupted=climbed.interrupted
+        )
+
+    def probabilities(self, found: Expected | EMStep, values: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The expectations at given parameters; a fused step has not kept them."""
+        if isinstance(found, Expected):
+            return found.expectations
+        if isinstance(self.native, NativeEM):
+            return self.native.probabilities(values)
+        return self.expected(values).expectations
+
+    def next_values(self, found: Expected | EMStep, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The mode after an expectation, whoever made it."""
+        if isinstance(found, Expected):
+            return self.maximised(found.expectations, values)
+        return self.mode(found.statistics, self.columns)
+
+
+def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:
+    """Parameters to start from: the mode of a soft guess, made on a choice of rows where there are many."""
+    plan, columns, sizes = runner.plan, runner.columns, runner.sizes
+    plates = {axes[0].plate for axes in plan.latent.elements}
+    row = min(plates, default="")
+    looked_up = any(node.domain.levels == row for node in plan.graph.nodes.values())  # rows that belong to these
+    if len(plates) == 1 and not plan.latent.gaussian and sizes[row] > ROWS_TO_START and not looked_up:
+        if any(item.chain for item in plan.hidden):
+            chosen = some_steps(columns[beginning(row)], ROWS_TO_START, generator)
+        else:
+            chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
+        few = {}
+        for name, values in columns.items():
+            axes = [axis.plate for axis in plan.graph.nodes[name].axes]
+            few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
+        runner = Runner(plan, few, {**sizes, row: len(chosen)})
+    return runner.begun(start_expectations(plan, runner.columns, runner.sizes, generator), generator)
+
+
+def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
+    """`c` where it was asked for or pays, and hidden variables do not meet; along chains NumPy goes step by step."""
+    if backend not in ("auto", "numpy", "c"):
+        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
+    rows = max((sizes[axes[0].plate] for axes in plan.latent.elements), default=0)
+    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
+    wanted = backend == "c" or (backend == "auto" and rows >= enough)
+    fits = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
+    has_compiler = find_compiler() is not None
+    if backend == "c" and not has_compiler:
+        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs EM")
+    return "c" if wanted and fits and has_compiler else "numpy"
+
+
+def has_ties(plan: EMPlan) -> bool:
+    """Whether hidden classes meet."""
+    return any(len(group.members) > 1 for group in plan.latent.groups)
+
+
+def native_runner(plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> NativeEM | NativeCliques:
+    """The C for a plan: by cliques where classes meet."""
+    return NativeCliques(plan, columns, sizes) if has_ties(plan) else NativeEM(plan, columns, sizes)

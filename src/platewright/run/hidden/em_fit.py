@@ -1,0 +1,76 @@
+"""What EM found: point estimates, posteriors of hidden variables, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.errors import UnknownName
+from platewright.family import Array
+from platewright.run.hidden.em import Estimate
+from platewright.run.results.iterated import Iterated
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import hidden_named
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The estimate of one unknown."""
+
+    name: str
+    value: Array
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> Array:
+        """The estimate itself: a point has no spread."""
+        return self.value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EstimatedFit(Iterated):
+    """What `m.learn(data, goal="map")` returns when hidden variables are there."""
+
+    plan: EMPlan
+    estimate: Estimate
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    seed: int = 0
+    backend: str = "numpy"
+    seconds: Mapping[str, float] | None = None
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        count = len(self.estimate.objective)
+        state = "interrupted" if self.estimate.interrupted else "converged" if self.estimate.converged else "stopped"
+        return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend})"
+
+    def __getitem__(self, name: str) -> Point:
+        """The estimate of a parameter."""
+        if name not in self.estimate.values:
+            raise UnknownName(name, self.estimate.values, where="fit[...]")
+        return Point(name, self.estimate.values[name], self.labels)
+
+    def probabilities(self, name: str) -> Array:
+        """Row by row the posterior of a hidden discrete variable at the estimate."""
+        return self.estimate.expectations[hidden_named(self.plan.hidden, name).probability]
+
+    @property
+    def log_joint(self) -> float:
+        """`log p(data, estimate)`."""
+        return self.estimate.objective[-1]
+
+    @property
+    def log_likelihood(self) -> float:
+        """`log p(data | estimate)`: the objective without the priors."""
+        environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
+        known = self.plan.graph.known | self.plan.latent.names
+        prior = sum(
+            float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest if f.owner not in known
+        )
+        return self.log_joint - prior

@@ -1,0 +1,255 @@
+"""EM steps for hidden classes that meet, in C: rows with the same codes are one row that counts for several.
+
+parameters -> tables of factors (NumPy) -> one pass over the different rows (C) -> counts -> statistics
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.build import exp, multiply, totals
+from platewright.algebra.expression import Expression, Index, Multiply, Reference, free_indices, names, walk
+from platewright.algebra.put_in import put_in
+from platewright.backends.c_cliques import CliquePass, RowCount, RowTable, clique_source
+from platewright.backends.c_expression import Unprintable
+from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.errors import BackendError
+from platewright.family import Array
+from platewright.graph.graph import Factor
+from platewright.operations.split_partly_known import observed_name, seen_name
+from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Assign, Pool, Statistic
+from platewright.run.exact.native import _keys
+from platewright.run.execute import arguments, finish, loaded
+from platewright.run.hidden.native_em import EMStep
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import Clique, at_levels, joint_name
+
+FLAGS = ("-O1", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
+"""Short loops of unknown length gain nothing from more, and a large network would compile for a minute."""
+MOST_ENTRIES = 2**16
+"""Entries of the largest table of a row: it lies on the stack."""
+
+
+class NativeCliques:
+    """The iterations of a plan on given data; `left` says what has no C, and why."""
+
+    def __init__(self, plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
+        self.plan, self.columns, self.sizes = plan, columns, dict(sizes)
+        self.left: tuple[tuple[str, str], ...] = ()
+        self.code_names: list[str] = []
+        self.tables: list[tuple[Expression, tuple[Index, ...]]] = []
+        self.counted: list[tuple[Statistic, Expression]] = []
+        try:
+            self._prepare()
+        except Unprintable as refusal:
+            self.left = ((plan.graph.title, str(refusal)),)
+        except BackendError as error:
+            self.left = ((plan.graph.title, error.found),)
+
+    @property
+    def native(self) -> bool:
+        """Whether C makes the steps."""
+        return not self.left
+
+    # -- what is printed ---
+
+    def _prepare(self) -> None:
+        compiler = find_compiler()
+        if compiler is None:
+            raise Unprintable("no C compiler was found")
+        self.axes = self.plan.latent.groups[0].axes
+        if any(group.axes != self.axes for group in self.plan.latent.groups):
+            raise Unprintable("hidden classes live on different plates")
+        self.levels = {name: level for group in self.plan.latent.groups for name, level in group.levels.items()}
+        self.cliques = tuple(clique for group in self.plan.latent.groups for clique in group.cliques)
+        self.number = {name: k for k, name in enumerate(self.levels)}
+        together = [*self.plan.latent.joint, *((name,) for name in self.levels)]
+        self.members = {joint_name(members): members for members in together}
+        seen = {}
+        tables = []
+        for clique in self.cliques:
+            held = []
+            for factor in clique.factors:
+                name = factor.owner.removesuffix(".seen")
+                if factor.owner == seen_name(name) and name in self.number:
+                    seen[self.number[name]] = (self._code(observed_name(name)), self._code(factor.owner))
+                else:
+                    held.append(self._table(factor, clique))
+            tables.append(tuple(held))
+        moving = [statement for statement in self.plan.maximise.passes if self._moves(statement)]
+        counts = tuple(self._count(statement) for statement in moving)
+        level_sizes = tuple(self.sizes[level.plate] for level in self.levels.values())
+        for clique in self.cliques:
+            if prod(level_sizes[self.number[name]] for name in clique.scope) > MOST_ENTRIES:
+                raise Unprintable(f"the table of {', '.join(clique.scope)} is large")
+        self.rows, self.share = self._distinct()
+        self.program = CliquePass(
+            self.plan.graph.title,
+            self.cliques,
+            self.number,
+            level_sizes,
+            tuple(self.sizes[self._code_index(k).plate] for k in range(len(self.code_names))),
+            seen,
+            tuple(tables),
+            counts,
+        )
+        self.source = clique_source(self.program)
+        self.function = loaded_library(library(self.source, compiler, FLAGS)).expect
+        self.function.restype = ctypes.c_int64
+        self.module = loaded(self.plan.maximise)
+        self.keys = dict(zip((s.name for s in self.plan.maximise.passes), _keys(self.module)))
+        self.fixed = self._fixed()
+        self.before, self.after, self.rest = self._programs()
+
+    def _moves(self, statement: Statistic | Pool) -> bool:
+        """Whether hidden classes enter a statistic."""
+        return any(name in self.members for part in expressions_of(statement) for name in names(part))
+
+    def _fixed(self) -> dict[str, Any]:
+        """Statistics that no hidden class enters: the same in every iteration."""
+        passes = tuple(s for s in self.plan.maximise.passes if not self._moves(s))
+        if not passes:
+            return {}
+        small = replace(self.plan.maximise, passes=passes, body=(), results=())
+        module = loaded(small)
+        found = module.statistics(*arguments(small, module, self.columns, self.sizes))
+        return {self.keys[s.name]: value for s, value in zip(passes, found.values(), strict=True)}
+
+    def _code(self, name: str) -> int:
+        """The number of a column of codes."""
+        if name not in self.code_names:
+            values = np.asarray(self.columns[name])
+            if values.ndim != len(self.axes):
+                raise Unprintable(f"{name} does not live on the rows")
+            self.code_names.append(name)
+            node = self.plan.graph.nodes[name]
+            if node.domain.kind != "levels":
+                self.sizes[f"{name}.code"] = int(values.max(initial=0)) + 1
+        return self.code_names.index(name)
+
+    def _coded(self, expression: Expression) -> tuple[Expression, tuple[int, ...]]:
+        """An expression with indices in place of codes of the row, and the numbers of these codes."""
+        changes: dict[Expression, Expression] = {}
+        used: dict[int, None] = {}
+        for node in walk(expression):
+            if isinstance(node, Reference) and node.indices == self.axes:
+                variable = self.plan.graph.nodes.get(node.name)
+                if variable is None or not variable.domain.is_finite:
+                    raise Unprintable(f"{node} is not a code of the row")
+                used[self._code(node.name)] = None
+                changes[node] = self._code_index(self._code(node.name))
+        found = put_in(expression, changes)
+        if set(self.axes) & set(free_indices(found)):
+            raise Unprintable(f"{found} depends on the row itself")
+        return found, tuple(used)
+
+    def _table(self, factor: Factor, clique: Clique) -> RowTable:
+        """A factor as a table."""
+        inside: dict[str, Expression] = {name: self.levels[name] for name in clique.scope}
+        expression, codes = self._coded(at_levels(factor, self.axes, inside))
+        free = free_indices(expression)
+        held = [name for name in clique.scope if self.levels[name] in free]
+        axes = [self._code_index(k) for k in codes] + [self.levels[name] for name in held]
+        if stray := free - set(axes):
+            raise Unprintable(f"{factor.owner} depends on {min(index.name for index in stray)}")
+        self.tables.append((expression, tuple(axes)))
+        return RowTable(codes, tuple(self.number[name] for name in held), f"p({factor.owner} | ...)")
+
+    def _code_index(self, number: int) -> Index:
+        """The index that runs over the values of a code: levels of a plate, or numbers."""
+        name = self.code_names[number]
+        domain = self.plan.graph.nodes[name].domain
+        return Index(f"{name}.code", str(domain.levels) if domain.kind == "levels" else f"{name}.code")
+
+    def _count(self, statement: object) -> RowCount:
+        """A statistic as sums of counts that C makes."""
+        if not isinstance(statement, Statistic) or statement.kind != "sum":
+            raise Unprintable("a statistic is not a sum of counts")
+        factors = statement.summand.factors if isinstance(statement.summand, Multiply) else (statement.summand,)
+        soft = [f for f in factors if isinstance(f, Reference) and f.name.endswith(".probability")]
+        if len(soft) != 1 or soft[0].name not in self.members or soft[0].indices[: len(self.axes)] != self.axes:
+            raise Unprintable(f"{statement.name} is not a count of hidden classes")
+        rest = multiply(*(factor for factor in factors if factor is not soft[0]))
+        if any(name.endswith(".probability") for name in names(rest)):
+            raise Unprintable(f"{statement.name} is not a count of hidden classes")
+        weight, codes = self._coded(rest)
+        members = self.members[soft[0].name]
+        clique = next(number for number, one in enumerate(self.cliques) if set(members) <= set(one.scope))
+        name = f"count {len(self.counted)}"
+        array = Reference(name, (*(self._code_index(k) for k in codes), *soft[0].indices[len(self.axes) :]))
+        inner = [self._code_index(k) for k in codes]
+        inner += [index for index in statement.over if index not in self.axes]
+        self.counted.append((statement, totals(multiply(weight, array), inner)))
+        classes = tuple(self.number[member] for member in members)
+        return RowCount(clique, codes, classes, statement.name)
+
+    def _distinct(self) -> tuple[Array, Array]:
+        """The different rows of codes, and how often each is there."""
+        rows = prod(self.sizes[axis.plate] for axis in self.axes)
+        if not self.code_names:
+            return np.zeros((1, 1), dtype=np.int32), np.array([float(rows)])
+        codes = np.stack([np.asarray(self.columns[name]).reshape(rows) for name in self.code_names], axis=1)
+        packed = np.ascontiguousarray(codes.astype(np.int32))
+        keys = packed.view([("", np.int32)] * packed.shape[1]).reshape(rows)
+        _, first, share = np.unique(keys, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        return np.ascontiguousarray(packed[first[order]]), share[order].astype(float)
+
+    # -- steps ---
+
+    def step(self, values: Mapping[str, Array]) -> EMStep:
+        """Statistics and objective at given parameters."""
+        given = {**self.columns, **values}
+        computed = finish(self.before, loaded(self.before), {}, given, self.sizes)
+        tables = [np.ascontiguousarray(computed[f"table {k}"], dtype=float) for k in range(len(self.tables))]
+        counts = []
+        for counted in self.program.counts:
+            shape = [self.program.values[k] for k in counted.codes]
+            counts.append(np.zeros([*shape, *(self.program.levels[k] for k in counted.classes)]))
+        tally = np.array([0.0, -np.inf])
+        refused = self.function(
+            _pointer(self.rows),
+            _pointer(self.share),
+            (ctypes.c_void_p * max(len(tables), 1))(*(table.ctypes.data for table in tables)),
+            (ctypes.c_void_p * max(len(counts), 1))(*(count.ctypes.data for count in counts)),
+            ctypes.c_int64(0),
+            ctypes.c_int64(len(self.rows)),
+            _pointer(tally),
+        )
+        if refused >= 0:
+            return EMStep({}, -np.inf, -np.inf)  # NumPy's way says what is wrong, in which row
+        held = {f"count {k}": count for k, count in enumerate(counts)}
+        found = finish(self.after, loaded(self.after), {}, {**given, **held}, self.sizes)
+        statistics = {self.keys[statement.name]: found[statement.name] for statement, _ in self.counted}
+        objective = float(tally[0]) + float(np.sum([computed[name] for name in self.rest]))
+        return EMStep({**statistics, **self.fixed}, objective, float(tally[1]))
+
+    def _programs(self) -> tuple[Program, Program, tuple[str, ...]]:
+        """What NumPy does before the pass and after it."""
+        before = [Assign(f"table {k}", axes, exp(one), "a factor") for k, (one, axes) in enumerate(self.tables)]
+        rest = [Assign(f"rest {k}", (), f.summed, "a log prior") for k, f in enumerate(self.plan.rest)]
+        after = [Assign(s.name, s.indices, one, "a statistic") for s, one in self.counted]
+        shapes = {
+            f"count {k}": (*map(self._code_index, c.codes), *(list(self.levels.values())[v] for v in c.classes))
+            for k, c in enumerate(self.program.counts)
+        }
+        return self._program([*before, *rest], {}), self._program(after, shapes), tuple(one.name for one in rest)
+
+    def _program(self, body: list[Assign], arrays: Mapping[str, tuple[Index, ...]]) -> Program:
+        used = {name for statement in body for name in names(statement.expression)}
+        nodes = {name: node for name, node in self.plan.graph.nodes.items() if name in used}
+        columns = {name: node.axes for name, node in nodes.items()} | dict(arrays)
+        codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
+        results = tuple(statement.name for statement in body)
+        return Program(self.plan.graph.title, columns, (), tuple(body), results, codes)
+
+
+def _pointer(values: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(values.ctypes.data)

@@ -1,0 +1,204 @@
+"""One iteration of EM as compiled C: statistics for the maximisation, and the objective, without the probabilities.
+
+    parameters -> coefficients (NumPy) -> one pass over the rows (C) -> sums -> statistics as NumPy would give them
+
+Log weights are expanded about the mean of each column. When that could cost digits (levels far apart and narrow), a
+second pass takes each level about its own mean; when even that could, NumPy makes the step and the reason is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.c_chain import ChainPass, EMProgram, em_program
+from platewright.backends.c_chain_text import narrowed, width_for, without_comments
+from platewright.backends.c_expression import Unprintable
+from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.errors import BackendError
+from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.run.exact.native import _keys, _warn_once, thread_count
+from platewright.run.execute import Statistics, arguments, finish, loaded
+from platewright.run.hidden.chain import smoothed
+from platewright.run.hidden.native_chain import NativeChain
+from platewright.run.hidden.native_em_pass import NativePass
+from platewright.run.hidden.native_em_sums import Doubtful, Sums
+from platewright.schemas.em import EMPlan
+
+
+@dataclass(frozen=True, eq=False)
+class EMStep:
+    """What the maximisation needs, `log p(data, parameters)`, and the largest log density of a row."""
+
+    statistics: Statistics
+    objective: float
+    steepest: float
+
+
+class NativeEM:
+    """The iterations of a plan on given data.
+
+    `left` says what has no C, and why: the whole plan is then NumPy's. `by_numpy` counts the reasons of single steps
+    that NumPy had to make, and `apart` the steps that took a second pass.
+    """
+
+    def __init__(
+        self, plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], threads: int | None = None
+    ) -> None:
+        self.plan = plan
+        self.columns = columns
+        self.sizes = sizes
+        self.threads = threads or thread_count()
+        self.left: tuple[tuple[str, str], ...] = ()
+        self.by_numpy: dict[str, int] = {}
+        self.apart = 0
+        self.module = loaded(plan.maximise)
+        self.keys = dict(zip((statement.name for statement in plan.maximise.passes), _keys(self.module)))
+        self.passes: list[tuple[NativePass, Any]] = []
+        self.fixed: dict[str, Any] = {}
+        program = em_program(plan)
+        self.source = program.source
+        try:
+            self.passes = self.compiled(program)
+            self.fixed = self.without_hidden(program)
+        except Unprintable as refusal:
+            self.left = ((plan.graph.title, str(refusal)),)
+        except BackendError as error:
+            _warn_once(f"{error.found}; NumPy runs EM")
+            self.left = ((plan.graph.title, error.found),)
+
+    @property
+    def native(self) -> bool:
+        """Whether C makes the steps."""
+        return not self.left
+
+    def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
+        """The passes with their functions."""
+        if len(self.plan.blocks) > 1:
+            raise Unprintable("its parameters take turns, block after block")
+        if program.left:
+            name, reason = program.left[0]
+            raise Unprintable(f"{name}: {reason}")
+        compiler = find_compiler()
+        if compiler is None:
+            raise Unprintable("no C compiler was found")
+        width = width_for(self.sequences(program))
+        passes = [
+            NativeChain(one, self.columns, self.sizes, width)
+            if isinstance(one, ChainPass)
+            else NativePass(one, self.columns, self.sizes)
+            for one in program.passes
+        ]
+        shared = loaded_library(library(without_comments(narrowed(program.source, width)), compiler))
+        return [(one, getattr(shared, one.one.function)) for one in passes]
+
+    def sequences(self, program: EMProgram) -> int:
+        """The largest number of sequences of a chain."""
+        plates = [one.item.axes[0].plate for one in program.passes if isinstance(one, ChainPass)]
+        return max((int(np.sum(self.columns[beginning(plate)])) for plate in plates), default=1)
+
+    def without_hidden(self, program: EMProgram) -> dict[str, Any]:
+        """Statistics that no hidden variable has part in: the same in every iteration."""
+        if not program.fixed:
+            return {}
+        small = replace(self.plan.maximise, passes=program.fixed, body=(), results=())
+        module = loaded(small)
+        found = module.statistics(*arguments(small, module, self.columns, self.sizes))
+        return dict(zip((statement.name for statement in program.fixed), found.values()))
+
+    # -- steps ---------------------------------------------------------------------------------------------------------
+
+    def step(self, values: Mapping[str, Array]) -> EMStep:
+        """Statistics and objective at given parameters."""
+        if self.left:
+            return self.numpy_step(values)
+        try:
+            found, log_norm, steepest = self.native_step(values)
+        except Doubtful as doubt:
+            self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
+            return self.numpy_step(values)
+        found |= self.fixed
+        statistics = {self.keys[s.name]: found[s.name] for s in self.plan.maximise.passes}
+        return EMStep(statistics, log_norm + self.rest(values), steepest)
+
+    def native_step(self, values: Mapping[str, Array]) -> tuple[dict[str, Any], float, float]:
+        """All passes; each about common centres, or where that lost digits about those of each level."""
+        found: dict[str, Any] = {}
+        log_norm, steepest = 0.0, -np.inf
+        for one, function in self.passes:
+            sums, statistics = self.careful_pass(one, function, values)
+            found |= statistics
+            log_norm += sums.log_norm
+            steepest = max(steepest, sums.steepest)
+        return found, log_norm, steepest
+
+    def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
+        """About common centres; else about the peak of each level; else about the mean of its rows."""
+        try:
+            sums = one.run(function, values, self.threads)
+            return sums, one.statistics(sums)
+        except Doubtful:
+            self.apart += 1
+        centres = one.peaks(values)
+        sums = one.run(function, values, self.threads, centres)
+        try:
+            return sums, one.statistics(sums)
+        except Doubtful:
+            sums = one.run(function, values, self.threads, one.means(sums, centres))
+            return sums, one.statistics(sums)
+
+    def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
+        """The same by the emitted NumPy modules."""
+        expect, everything = self.plan.expect, {**self.columns, **values}
+        computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
+        given, log_norm, steepest = dict(self.columns), 0.0, -np.inf
+        for item in self.plan.hidden:
+            if item.chain:
+                chain = smoothed(item, Environment(everything, self.sizes))
+                given |= {item.probability: chain.probability, item.pair: chain.pair}
+                log_norm, steepest = log_norm + chain.log_total, max(steepest, chain.steepest)
+                continue
+            given[item.probability] = computed[item.probability]
+            log_norm += float(np.sum(computed[f"{item.name}.log_norm"]))
+            steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
+        found = self.module.statistics(*arguments(self.plan.maximise, self.module, given, self.sizes))
+        return EMStep(found, log_norm + self.rest(values), steepest)
+
+    def rest(self, values: Mapping[str, Array]) -> float:
+        """The log factors without hidden variables."""
+        environment = Environment({**self.columns, **values}, self.sizes)
+        with np.errstate(divide="ignore"):
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
+
+    def probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The posterior of each hidden variable, row by row: asked for at the end only."""
+        if self.left:
+            return self.numpy_probabilities(values)
+        found: dict[str, Array] = {}
+        try:
+            for one, function in self.passes:
+                item = one.one.item
+                held = np.empty([self.sizes[axis.plate] for axis in (*item.axes, item.level)])
+                found[item.probability] = held
+                try:
+                    one.run(function, values, self.threads, probability=held)
+                except Doubtful:
+                    one.run(function, values, self.threads, one.peaks(values), held)
+        except Doubtful:
+            return self.numpy_probabilities(values)
+        return found
+
+    def numpy_probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The same by the emitted NumPy module."""
+        everything = {**self.columns, **values}
+        expect, environment = self.plan.expect, Environment(everything, self.sizes)
+        computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
+        return {
+            item.probability: smoothed(item, environment).probability if item.chain else computed[item.probability]
+            for item in self.plan.hidden
+        }

@@ -1,0 +1,1 @@
+"""Tables, reports, files and other forms of results."""

@@ -1,0 +1,122 @@
+"""What fits by EM and mean field have in common: predictions, expected values, a file, a tree of draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment
+from platewright.errors import PlatewrightError
+from platewright.family import Array
+from platewright.operations.split_partly_known import missing_name, observed_name
+from platewright.run.forward import extended
+from platewright.run.results.shown import Shown
+from platewright.schemas.hidden import joint_name
+
+if TYPE_CHECKING:
+    from platewright.run.results.predicting import RowPrediction
+
+DRAWS_FOR_MEANS = 4_000
+
+
+class Iterated(Shown):
+    """A fit with parameters and with probabilities of hidden variables."""
+
+    columns: Mapping[str, Array]
+    labels: Mapping[str, tuple[object, ...]]
+    seed: int
+
+    def __getitem__(self, name: str) -> Any:
+        """What is known about a parameter."""
+        raise NotImplementedError
+
+    def probabilities(self, name: str) -> Array:
+        """The posterior of a hidden discrete variable."""
+        raise NotImplementedError
+
+    def expected(self, name: str) -> Array:
+        """The mean of an unknown, probabilities of a discrete one; of a variable with missing cells all its cells."""
+        twin, seen = missing_name(name), observed_name(name)
+        hidden = self.plan.latent.names
+        if seen in self.columns and twin in self.plan.graph.nodes:
+            whole = np.asarray(self.columns[name], dtype=float)
+            return np.where(self.columns[seen] != 0, whole, self.expected(twin))
+        if name in self.plan.barren:
+            return self._predicted(name)
+        if name not in hidden:
+            return np.asarray(self[name].mean)
+        if self.plan.graph.nodes[name].domain.is_finite:
+            return self.probabilities(name)
+        found = self._hidden_mean(name)
+        if found is None:
+            raise PlatewrightError(f"`{name}` has no mean in this fit", hint="learn with by='gibbs'")
+        return found
+
+    def _predicted(self, name: str) -> Array:
+        """The mean of what nobody depends on, such as missing responses: over draws of all that it depends on."""
+        generator = np.random.default_rng(self.seed)
+        drawn = self._parameters(DRAWS_FOR_MEANS, self.seed)
+        for item in self.plan.hidden:
+            if self.plan.graph.nodes[item.name].domain.is_finite:
+                chances = np.cumsum(self.probabilities(item.name), axis=-1)
+                at = generator.random((DRAWS_FOR_MEANS, *chances.shape[:-1], 1))
+                drawn[item.name] = np.minimum((at > chances).sum(axis=-1), chances.shape[-1] - 1)
+        environment = Environment(self.columns, self.sizes)
+        found = extended(self.plan.graph, self.plan.barren, environment, drawn, DRAWS_FOR_MEANS, generator)
+        return np.asarray(found[name].mean(axis=0))
+
+    def _hidden_mean(self, name: str) -> Array | None:
+        """The mean of a hidden Gaussian: that of its points, over the classes that it depends on."""
+        kept = getattr(self, "estimate", None) or getattr(self, "result", None)
+        expectations: Mapping[str, Array] = {} if kept is None else kept.expectations
+        for group in self.plan.latent.gaussian:
+            for member in group.members:
+                if member.name != name or member.point not in expectations:
+                    continue
+                mean = expectations[member.point].mean(axis=len(group.axes))
+                classes = tuple(item.name for item in group.classes)
+                if classes:
+                    if joint_name(classes) not in expectations:
+                        return None
+                    weights = expectations[joint_name(classes)]
+                    levels = tuple(range(len(group.batch), len(group.axes)))
+                    inner = (...,) + (None,) * (mean.ndim - weights.ndim)
+                    mean = (mean * weights[inner]).sum(axis=levels)
+                order = [axis.plate for axis in (*group.batch, *member.inner)]
+                return np.transpose(mean, [order.index(axis.plate) for axis in member.axes])
+        return None
+
+    def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
+        """Predictive of what `new` leaves open; `new` gives values of new rows, or just their number.
+
+        After EM the parameters are taken as known; after mean field they are drawn from their distribution.
+        """
+        from platewright.run.results.predicting import predict_rows
+
+        chosen = self.seed if seed is None else seed
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise PlatewrightError(f"{count!r} draws", expected="a whole number from 1")
+        return predict_rows(self.plan, self._parameters(count, chosen), self.sizes, self.labels, new, chosen)
+
+    def _parameters(self, count: int, seed: int) -> dict[str, Array]:
+        """Draws of the parameters: from their distribution, or the estimate again and again."""
+        draws = getattr(self, "draws", None)
+        if draws is not None:
+            return dict(draws(count, seed))
+        values: Mapping[str, Array] = self.estimate.values  # type: ignore[attr-defined]
+        return {name: np.broadcast_to(value, (count, *np.shape(value))) for name, value in values.items()}
+
+    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
+        """Draws as an ArviZ DataTree (needs the extra `arviz`); a point estimate has none."""
+        from platewright.run.results.arviz import to_arviz
+
+        return to_arviz(self, count, seed)  # type: ignore[arg-type]
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
+        from platewright.run.results.saving import save
+
+        save(self, path)  # type: ignore[arg-type]

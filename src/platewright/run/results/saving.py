@@ -1,0 +1,223 @@
+"""Save a fit to one file and load it again: a zip of JSON text and plain arrays, never code.
+
+    fit.json              format, version, the graph, the goal, the program's text, sizes, labels, seed
+    statistics/0.npy ...  what the pass over the rows left
+    columns/0.npy ...     the data, only when the work after the pass still reads some
+
+Loading derives the plan anew from the graph and compares program texts, so a file cannot claim numbers for a program
+that this version would not run. Whatever is in the file is checked before memory is taken for it.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.serial import list_from_json, size_from_json, text_from_json
+from platewright.derive.planner import choose_plan
+from platewright.errors import FormatError, PlatewrightError
+from platewright.family import Array
+from platewright.graph.graph import Graph
+from platewright.graph.serial import graph_from_json, graph_json
+from platewright.language.serial import label_from_json, label_json, table_from_json
+from platewright.run.checks.allocation import that_fits
+from platewright.run.exact.fit import Fit
+from platewright.run.exact.kept_columns import kept_columns
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.results.array_file import read_array, write_array
+from platewright.run.results.saving_iterated import FORMAT as ITERATED
+from platewright.run.results.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays
+from platewright.run.results.signature_of import signature_of
+from platewright.run.samplers.sampling import SampledFit
+from platewright.schema import Plan
+
+FORMAT = "platewright fit"
+VERSION = 1
+TEXT = "fit.json"
+MOST_TEXT = 256 * 2**20
+_KEYS = (
+    *("format", "version", "graph", "goal", "schema", "program", "sizes", "labels", "backend", "seed", "seconds"),
+    *("statistics", "columns"),
+)
+_DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeError, struct.error, zlib.error)
+"""What Python's zip reader raises on files that are damaged or of another kind."""
+
+
+def save(fit: Fit | IteratedFit, path: str | Path) -> None:
+    """Write a fit to a file; an existing file is replaced only when all is written."""
+    target = Path(path)
+    unfinished = target.with_name(target.name + ".part")
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
+        match fit:
+            case Fit():
+                _write(archive, fit)
+            case EstimatedFit() | MeanFieldFit() | SampledFit():
+                archive.writestr(TEXT, json.dumps(iterated_text(fit), allow_nan=False), zipfile.ZIP_DEFLATED)
+                write_arrays(archive, fit)
+            case _:
+                raise FormatError(f"a {type(fit).__name__} cannot be saved", expected="a posterior or an estimate")
+    unfinished.replace(target)
+
+
+def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
+    kept = kept_columns(fit.plan, fit.columns)
+    text = {
+        "format": FORMAT,
+        "version": VERSION,
+        "graph": graph_json(fit.plan.graph),
+        "goal": fit.plan.goal,
+        "schema": fit.plan.schema,
+        "program": str(fit.plan.program),
+        "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
+        "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
+        "backend": fit.backend,
+        "seed": int(fit.seed),
+        "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
+        "statistics": [[name, _parts(value)] for name, value in fit.statistics.items()],
+        "columns": list(kept),
+    }
+    archive.writestr(TEXT, json.dumps(text, allow_nan=False), zipfile.ZIP_DEFLATED)
+    for number, value in enumerate(_flat(fit.statistics)):
+        write_array(archive, f"statistics/{number}.npy", value)
+    for number, value in enumerate(kept.values()):
+        write_array(archive, f"columns/{number}.npy", value)
+
+
+def load(path: str | Path) -> Fit | IteratedFit:
+    """The fit that `save` wrote; a `FormatError` says what is wrong with any other file."""
+    where = str(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            written = _text(archive, where)
+            if written["format"] == ITERATED:
+                return read_iterated(archive, written, where)
+            return _read(archive, written, where)
+    except FileNotFoundError:
+        raise FormatError("there is no such file", where=where) from None
+    except _DAMAGE as error:
+        raise FormatError(
+            f"this is no saved fit, or it is damaged: {error}", where=where, expected="a file that fit.save(path) wrote"
+        ) from error
+
+
+def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
+    written = table_from_json(data, *_KEYS)
+    graph = graph_from_json(written["graph"])
+    sizes = {text_from_json(name): size_from_json(size) for name, size in _table(written["sizes"]).items()}
+    plan = _same_plan(graph, sizes, written, where)
+    labels = {
+        text_from_json(name): tuple(label_from_json(label) for label in list_from_json(found))
+        for name, found in _table(written["labels"]).items()
+    }
+    names = [text_from_json(name) for name in list_from_json(written["columns"])]
+    columns = {name: read_array(archive, f"columns/{number}.npy") for number, name in enumerate(names)}
+    _check_columns(graph, columns, sizes)
+    fit = Fit(
+        plan,
+        _statistics(archive, list_from_json(written["statistics"])),
+        columns,
+        sizes,
+        labels,
+        text_from_json(written["backend"]),
+        size_from_json(written["seed"]),
+        {name: float(value) for name, value in _table(written["seconds"]).items()},
+        signature_of(graph),
+    )
+    try:
+        fit.values  # noqa: B018 - numbers that do not fit the program are refused here, not at first use
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise FormatError(f"the saved numbers do not fit the program: {error}"[:200], where=where) from error
+    return fit
+
+
+def _text(archive: zipfile.ZipFile, where: str) -> dict[str, Any]:
+    """The JSON part, when it is one of ours."""
+    if TEXT not in archive.namelist():
+        raise FormatError(f"a zip file without {TEXT}", where=where, expected="a file that fit.save(path) wrote")
+    if archive.getinfo(TEXT).file_size > MOST_TEXT:
+        raise FormatError(f"{TEXT} is larger than any that we write", where=where)
+    try:
+        data = json.loads(archive.read(TEXT))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{TEXT} cannot be read: {error}", where=where) from error
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, ITERATED):
+        raise FormatError("a file of another kind", where=where, expected=f"format {FORMAT!r}")
+    if data.get("version") != VERSION:
+        raise FormatError(
+            f"the file has version {data.get('version')!r}"[:80], where=where, expected=f"version {VERSION}"
+        )
+    return data
+
+
+def _same_plan(graph: Graph, sizes: Mapping[str, int], written: Mapping[str, Any], where: str) -> Plan:
+    """The plan derived anew; its program must be the one that computed the saved numbers."""
+    goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
+    if goal not in ("posterior", "map", "evidence"):
+        raise FormatError(f"{goal!r} is no goal"[:80], where=where)
+    for by in ("auto", schema):
+        try:
+            plan = choose_plan(graph, goal, by)  # type: ignore[arg-type]
+        except PlatewrightError:
+            continue
+        if isinstance(plan, Plan) and str((fits := that_fits(plan, sizes)).program) == written["program"]:
+            return fits
+    raise FormatError(
+        "the program that this version derives from the saved model is not the one that was saved",
+        where=where,
+        expected="the version of Platewright that saved the file",
+        hint="learn again from the data",
+    )
+
+
+def _parts(value: object) -> int | None:
+    """How many arrays a statistic has: a number for a pool, None for a single one."""
+    return len(value) if isinstance(value, tuple) else None
+
+
+def _flat(statistics: Mapping[str, Any]) -> list[Array]:
+    """All arrays of the statistics, one after the other."""
+    found: list[Array] = []
+    for value in statistics.values():
+        found += [np.asarray(part) for part in value] if isinstance(value, tuple) else [np.asarray(value)]
+    return found
+
+
+def _statistics(archive: zipfile.ZipFile, listed: list[object]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    number = 0
+    for item in listed:
+        pair = list_from_json(item)
+        if len(pair) != 2:
+            raise FormatError("a statistic that is not a pair of name and number of parts")
+        name, parts = text_from_json(pair[0]), pair[1]
+        count = 1 if parts is None else size_from_json(parts)
+        arrays = []
+        for _ in range(count):
+            arrays.append(read_array(archive, f"statistics/{number}.npy")[()])
+            number += 1
+        found[name] = arrays[0] if parts is None else tuple(arrays)
+    return found
+
+
+def _check_columns(graph: Graph, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
+    """Data must have the shape of their plates, or lookups would go astray."""
+    for name, values in columns.items():
+        if name not in graph.nodes:
+            raise FormatError(f"data for `{name}`, which the model does not have"[:80])
+        wanted = tuple(sizes.get(axis.plate, -1) for axis in graph.nodes[name].axes)
+        if values.shape != wanted:
+            raise FormatError(f"data for `{name}` of shape {values.shape}"[:120], expected=str(wanted))
+
+
+def _table(data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise FormatError(f"{data!r} is no object"[:80])
+    return data

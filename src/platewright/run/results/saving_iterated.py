@@ -1,0 +1,202 @@
+"""Save the result of an iterative schema: estimates, mean-field distributions and draws, as JSON and plain arrays.
+
+    fit.json           format, version, the graph, which nodes were split, goal, schema, programs, sizes, labels, seed
+    values/0.npy ...   estimates or natural parameters      expectations/0.npy ...   probabilities of hidden variables
+    chains/0.npy ...   draws                                columns/0.npy ...        the data
+    track.npy          the objective or the lower bound at each iteration
+
+Loading derives the plan anew and compares program texts, as for closed forms.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.serial import list_from_json, size_from_json, text_from_json
+from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.errors import FormatError, PlatewrightError
+from platewright.family import Array
+from platewright.graph.graph import Graph
+from platewright.graph.serial import graph_from_json, graph_json
+from platewright.language.serial import label_from_json, label_json, table_from_json
+from platewright.operation import Declined, Step
+from platewright.operations.split_partly_known import NAME as SPLIT
+from platewright.operations.split_partly_known import split_partly_known
+from platewright.run.hidden.em import Estimate
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.mean_field import Bounded, MeanFieldFit
+from platewright.run.results.array_file import read_array, write_array
+from platewright.run.results.predicting import written_graph
+from platewright.run.samplers.sampling import SampledFit
+from platewright.schemas.em import EMPlan
+from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.mean_field import MeanFieldPlan
+
+FORMAT = "platewright iterated fit"
+VERSION = 1
+_KEYS = (
+    *("format", "version", "graph", "split", "goal", "schema", "programs", "sizes", "labels", "backend", "seed"),
+    *("seconds", "converged", "interrupted", "declined", "why", "arrays"),
+)
+IteratedFit = EstimatedFit | MeanFieldFit | SampledFit
+
+
+def iterated_text(fit: IteratedFit) -> dict[str, Any]:
+    """The JSON part."""
+    kept = getattr(fit, "estimate", None) or getattr(fit, "result", None)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "graph": graph_json(written_graph(fit.plan)),
+        "split": [_split_of(step) for step in fit.plan.steps if step.operation == SPLIT],
+        "goal": fit.plan.goal,
+        "schema": fit.plan.schema,
+        "programs": program_texts(fit.plan),
+        "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
+        "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
+        "backend": fit.backend,
+        "seed": int(fit.seed),
+        "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
+        "converged": bool(kept is None or kept.converged),
+        "why": str(getattr(fit, "why", "")),
+        "interrupted": bool(getattr(kept, "interrupted", False)),
+        "declined": [[refusal.operation, refusal.reason] for refusal in fit.plan.declined],
+        "arrays": {group: list(arrays) for group, arrays in _groups(fit).items()},
+    }
+
+
+def _split_of(step: Step) -> str:
+    """The node that a step split: the one whose `observed` twin is new."""
+    new = [name for name in step.after.nodes if name not in step.before.nodes and name.endswith(".observed")]
+    return new[0].removesuffix(".observed")
+
+
+def program_texts(plan: AnyPlan) -> list[str]:
+    """The programs of a plan, as text to compare."""
+    match plan:
+        case GibbsPlan():
+            blocks = [f"{type(block).__name__} {', '.join(block.variables)}" for block in plan.blocks]
+            return [*blocks, *(str(program) for program in plan.programs)]
+        case EMPlan() | MeanFieldPlan():
+            return [str(program) for program in (plan.expect, *plan.latent.programs)]
+    raise FormatError(f"a fit by {plan.schema} is not saved")
+
+
+def _groups(fit: IteratedFit) -> dict[str, Mapping[str, Array]]:
+    match fit:
+        case EstimatedFit():
+            track = {"track": np.array(fit.estimate.objective)}
+            return {"values": fit.estimate.values, "expectations": fit.estimate.expectations, "columns": fit.columns,
+                    "track": track}  # fmt: skip
+        case MeanFieldFit():
+            track = {"track": np.array(fit.result.bounds)}
+            return {"values": fit.result.values, "expectations": fit.result.expectations, "columns": fit.columns,
+                    "track": track}  # fmt: skip
+    return {"chains": fit.chains, "columns": fit.columns}
+
+
+def write_arrays(archive: zipfile.ZipFile, fit: IteratedFit) -> None:
+    """All arrays of a fit, group by group."""
+    for group, arrays in _groups(fit).items():
+        for number, value in enumerate(arrays.values()):
+            write_array(archive, f"{group}/{number}.npy", value)
+
+
+def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str) -> IteratedFit:
+    """The fit whose JSON part was read."""
+    written = table_from_json(dict(data), *_KEYS)
+    if written["version"] != VERSION:
+        raise FormatError(f"the file has version {written['version']!r}"[:80], where=where, expected=str(VERSION))
+    plan = _same_plan(graph_from_json(written["graph"]), written, where)
+    sizes = {text_from_json(name): size_from_json(size) for name, size in _table(written["sizes"]).items()}
+    labels = {
+        text_from_json(name): tuple(label_from_json(label) for label in list_from_json(found))
+        for name, found in _table(written["labels"]).items()
+    }
+    arrays = {
+        text_from_json(group): {
+            text_from_json(name): read_array(archive, f"{group}/{number}.npy")
+            for number, name in enumerate(list_from_json(names))
+        }
+        for group, names in _table(written["arrays"]).items()
+    }
+    _check_shapes(plan.graph, arrays, sizes)
+    rest = (
+        arrays.get("columns", {}),
+        sizes,
+        labels,
+        size_from_json(written["seed"]),
+        text_from_json(written["backend"]),
+        {name: float(value) for name, value in _table(written["seconds"]).items()},
+    )
+    converged = written["converged"] is True
+    match plan:
+        case GibbsPlan():
+            *known, backend, seconds = rest
+            return SampledFit(plan, arrays.get("chains", {}), *known, backend, text_from_json(written["why"]), seconds)
+        case EMPlan():
+            found = Estimate(
+                arrays["values"], arrays["expectations"], _track(arrays), converged, written["interrupted"] is True
+            )
+            return EstimatedFit(plan, found, *rest)
+        case MeanFieldPlan():
+            bounded = Bounded(arrays["values"], arrays["expectations"], _track(arrays), converged)
+            return MeanFieldFit(plan, bounded, *rest)
+    raise FormatError(f"a fit by {plan.schema} is not saved", where=where)
+
+
+def _track(arrays: Mapping[str, Mapping[str, Array]]) -> tuple[float, ...]:
+    track = arrays.get("track", {}).get("track")
+    if track is None or track.ndim != 1 or not len(track):
+        raise FormatError("the file lacks the objective")
+    return tuple(float(value) for value in track)
+
+
+def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> AnyPlan:
+    """The plan derived anew; its programs must be those that computed the saved numbers."""
+    goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
+    if goal not in ("posterior", "map", "evidence") or schema not in ("em", "mean-field", "gibbs"):
+        raise FormatError(f"{goal!r} by {schema!r} is no fit of ours"[:80], where=where)
+    splits: list[Step] = []
+    for name in list_from_json(written["split"]):
+        step = split_partly_known(splits[-1].after if splits else graph, text_from_json(name))
+        if not isinstance(step, Step):
+            raise FormatError(f"`{name}` cannot be known in part: {step.reason}"[:120], where=where)
+        splits.append(step)
+    try:
+        plan = choose_plan(splits[-1].after if splits else graph, goal, schema)  # type: ignore[arg-type]
+    except PlatewrightError as error:
+        raise FormatError(f"the saved model has no such plan: {error.found}"[:200], where=where) from error
+    if program_texts(plan) != written["programs"]:
+        raise FormatError(
+            "the program that this version derives from the saved model is not the one that was saved",
+            where=where,
+            expected="the version of Platewright that saved the file",
+            hint="learn again from the data",
+        )
+    told = [list_from_json(item) for item in list_from_json(written["declined"])]
+    declined = tuple(Declined(*(text_from_json(part) for part in item)) for item in told if len(item) == 2)
+    return replace(plan, steps=(*splits, *plan.steps), declined=declined)
+
+
+def _check_shapes(graph: Graph, arrays: Mapping[str, Mapping[str, Array]], sizes: Mapping[str, int]) -> None:
+    """Arrays must have the shape of their plates, or lookups would go astray."""
+    for group, found in arrays.items():
+        leading = 2 if group == "chains" else 0
+        for name, values in found.items():
+            if name not in graph.nodes:
+                continue
+            wanted = tuple(sizes.get(axis.plate, -1) for axis in graph.nodes[name].axes)
+            if values.shape[leading:] != wanted:
+                raise FormatError(f"{group} of `{name}` have shape {values.shape}"[:120], expected=str(wanted))
+
+
+def _table(data: object) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise FormatError(f"{data!r} is no object"[:80])
+    return data

@@ -1,0 +1,238 @@
+"""A table of posteriors: mean, standard deviation and quantiles of every unknown, one element a row.
+
+    coin: exact, log evidence -35.824
+
+    name   family    mean     sd     5%    50%    95%
+    theta  Beta     0.443  0.067  0.333  0.443  0.556
+
+Numbers are exact where the family has them in closed form; a note names those that come from draws. Long arrays are
+shown by their first and last elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from html import escape
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+
+from platewright.errors import PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.run.evidence.evidence_fit import EvidenceFit
+from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
+from platewright.run.exact.marginal import Marginal
+from platewright.run.hidden.em_fit import EstimatedFit, Point
+from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.results.table import GAP, Row, Summary, table_html
+from platewright.run.samplers.sampled import Sampled
+from platewright.run.samplers.sampling import SampledFit
+
+PROBABILITIES = (0.05, 0.5, 0.95)
+MOST_ROWS = 20
+FIRST, LAST = 8, 3
+
+
+class AnyFit(Protocol):
+    """What every result of learning has, whatever the schema."""
+
+    @property
+    def plan(self) -> Any: ...
+    @property
+    def sizes(self) -> Mapping[str, int]: ...
+    @property
+    def labels(self) -> Mapping[str, tuple[object, ...]]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def seconds(self) -> Mapping[str, float] | None: ...
+    @property
+    def how(self) -> str: ...
+    def __getitem__(self, name: str) -> Any: ...
+
+
+def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
+    """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for name in unknown_names(fit):
+        found = fit[name]
+        if isinstance(found, Point):
+            rows += _point_rows(fit, name, found, most, notes)
+        else:
+            rows += _rows(fit, name, found, most, notes)
+    notes += _about_labels(fit)
+    return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}{_score(fit)}", tuple(rows), tuple(notes))
+
+
+def _about_labels(fit: AnyFit) -> list[str]:
+    """Labels that could be swapped, and what was done about it."""
+    match fit:
+        case SampledFit():
+            done = "draws were relabelled to agree" if fit.matching.switched else "all draws agree"
+        case EstimatedFit() | MeanFieldFit():
+            done = "one of them is shown"
+        case _:
+            return []
+    return [f"{symmetry.sentence}; {done}" for symmetry in fit.symmetries]
+
+
+def unknown_names(fit: AnyFit) -> list[str]:
+    """The unknowns that were learned, in the order of writing."""
+    if isinstance(fit, EvidenceFit):
+        return list(fit.learned)
+    found = []
+    for name in fit.plan.graph.unknown:
+        if name in fit.plan.barren:
+            continue
+        with suppress(UnknownName):
+            fit[name]
+            found.append(name)
+    return found
+
+
+def _score(fit: AnyFit) -> str:
+    """The evidence where it is known, else the objective at the estimate."""
+    match fit:
+        case Fit() if fit.plan.goal == "map":
+            return f", log joint {fit.log_joint:.6g}"
+        case Fit():
+            return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
+        case EstimatedFit():
+            return f", log joint {fit.log_joint:.6g}"
+        case EvidenceFit():
+            return f", {fit.evidence}"
+        case MeanFieldFit():
+            return f", log evidence at least {fit.lower_bound:.6g}"
+    return ""
+
+
+def _point_rows(fit: AnyFit, name: str, found: Point, most: int | None, notes: list[str]) -> list[Row]:
+    """An estimate has a value and no spread."""
+    value = np.asarray(found.value, dtype=float)
+    return _listed(fit, name, "estimate", [value], most, notes)
+
+
+def _rows(fit: AnyFit, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
+    family = _family(found)
+    if family == "Categorical" and isinstance(found, Marginal):
+        return _level_rows(fit, name, family, np.exp(found.parameters["log_probabilities"]), most, notes)
+    node = fit.plan.graph.nodes[name]
+    if isinstance(found, Sampled) and node.domain.kind == "levels":
+        levels = range(fit.sizes[str(node.domain.levels)])
+        shares = np.stack([(found.values == level).mean(axis=0) for level in levels], axis=-1)
+        notes.append(f"{name}: shares of {len(found.values)} draws")
+        return _level_rows(fit, name, family, shares, most, notes)
+    with np.errstate(all="ignore"):
+        mean, sd = _asked(found, "mean"), _asked(found, "sd")
+        quantiles = _quantiles(found)
+    drawn = [word for word, value in (("moments", sd), ("quantiles", quantiles)) if value is None]
+    if drawn:
+        draws = found.draw(DRAWS_FOR_MARGINALS, fit.seed)
+        mean = draws.mean(axis=0) if mean is None else mean
+        sd = draws.std(axis=0) if sd is None else sd
+        quantiles = np.quantile(draws, PROBABILITIES, axis=0) if quantiles is None else quantiles
+    count = DRAWS_FOR_MARGINALS
+    if isinstance(found, Sampled):
+        drawn, count = ["all numbers"], len(found.values)
+    if drawn:
+        notes.append(f"{name}: {' and '.join(drawn)} from {count} draws")
+    assert mean is not None and sd is not None and quantiles is not None
+    return _listed(
+        fit, name, family, [np.broadcast_to(part, np.shape(mean)) for part in (mean, sd, *quantiles)], most, notes
+    )
+
+
+def _listed(fit: AnyFit, name: str, family: str, table: list[Array], most: int | None, notes: list[str]) -> list[Row]:
+    """One row for each element, or for the first and last of many."""
+    axes = tuple(axis.plate for axis in fit.plan.graph.nodes[name].axes)
+    rows: list[Row] = []
+    for place in _places(table[0].shape, most):
+        if place is None:
+            rows.append(GAP)
+            notes.append(f"{name}: {FIRST + LAST} of {table[0].size:,} elements shown")
+            continue
+        rows.append(Row(element_name(fit, name, axes, place), family, *(float(part[place]) for part in table)))
+    return rows
+
+
+def _level_rows(fit: AnyFit, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
+    """A category has no mean: one row a level, with its probability where the mean stands."""
+    node = fit.plan.graph.nodes[name]
+    levels = str(node.domain.levels)
+    rows = []
+    for place in _places(chances.shape, most):
+        if place is None:
+            rows.append(GAP)
+            notes.append(f"{name}: {FIRST + LAST} of {chances.size:,} probabilities shown")
+            continue
+        where = element_name(fit, name, tuple(axis.plate for axis in node.plates), place[:-1])
+        rows.append(Row(f"{where} = {label_of(fit, levels, place[-1])}", family, float(chances[place])))
+    notes.append(f"{name}: the mean column holds probabilities")
+    return rows
+
+
+def _family(found: Marginal | Sampled) -> str:
+    if isinstance(found, Sampled):
+        return "draws"
+    name = found.family.name
+    power = found.transform.exponent
+    if name == "Gamma" and power == -1:
+        return "InverseGamma"
+    return name if found.transform.name == "identity" else f"{name} ({found.transform.name})"
+
+
+def _asked(found: Marginal | Sampled, what: str) -> Array | None:
+    try:
+        return np.asarray(getattr(found, what), dtype=float)
+    except PlatewrightError:
+        return None
+
+
+def _quantiles(found: Marginal | Sampled) -> Array | None:
+    if isinstance(found, Marginal) and found.family.name == "Bernoulli":
+        return np.array([np.asarray(found.mean) > 1 - q for q in PROBABILITIES], dtype=float)
+    try:
+        return np.asarray(found.quantile(PROBABILITIES), dtype=float)
+    except PlatewrightError:
+        return None
+
+
+def _places(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[int, ...] | None]:
+    """All positions of an array; None stands for those left out of a long one."""
+    count = int(np.prod(shape, dtype=int))
+    if most is None or count <= most:
+        yield from product(*(range(size) for size in shape))
+        return
+    for flat in range(FIRST):
+        yield tuple(int(at) for at in np.unravel_index(flat, shape))
+    yield None
+    for flat in range(count - LAST, count):
+        yield tuple(int(at) for at in np.unravel_index(flat, shape))
+
+
+def element_name(fit: AnyFit, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
+    """`w[height]`: the name with the labels of its position."""
+    if not place:
+        return name
+    return f"{name}[{', '.join(label_of(fit, plate, at) for plate, at in zip(axes, place))}]"
+
+
+def label_of(fit: AnyFit, plate: str, at: int) -> str:
+    """What a position on a plate is called: its label in the data or the model, else its number."""
+    labels = fit.labels.get(plate)
+    if labels is None and plate in fit.plan.graph.plates:
+        declared = fit.plan.graph.plates[plate]
+        labels = declared.labels
+        if labels is None and declared.like is not None:
+            labels = fit.labels.get(declared.like)
+    return str(labels[at]) if labels is not None and at < len(labels) else str(at)
+
+
+def summary_html(fit: AnyFit) -> str:
+    """The table of a fit for notebooks, with the line that says how it was found."""
+    return f"{table_html(summary(fit))}<div><small>{escape(fit.how)}</small></div>"

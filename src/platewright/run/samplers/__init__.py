@@ -1,0 +1,1 @@
+"""Gibbs sampling and its blocks, collapsed sampling, what follows from draws."""

@@ -1,0 +1,127 @@
+"""The log density of a block of unknowns given the rest, with its gradient, on coordinates without constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from platewright.algebra.build import totals
+from platewright.algebra.expression import Constant, Index
+from platewright.algebra.tape import Slot, Tape
+from platewright.family import Array
+from platewright.graph.graph import Factor, Graph
+from platewright.run.samplers.unconstrained import Joined
+from platewright.schemas.scaling import Scaled
+from platewright.schemas.slopes import Slope
+
+
+class BlockDensity:
+    """Built once for a block; `given` sets the values of the rest, calls evaluate at coordinates."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        variables: Sequence[str],
+        factors: Sequence[Factor],
+        slopes: Sequence[Slope],
+        sizes: Mapping[str, int],
+        scaled: Sequence[Scaled] = (),
+    ) -> None:
+        self.coordinates = Joined([graph.nodes[name] for name in variables], sizes)
+        self.shapes = {part.name: part.shape for part in self.coordinates.parts}
+        self.tape = Tape(sizes, variables)
+        self.logs = [self.tape.add(factor.summed) for factor in factors]
+        self.gathered = [_Gathered(self.tape, slope, self.shapes[slope.variable]) for slope in slopes]
+
+        places = dict(zip(variables, self.coordinates.slices, strict=True))
+        self.precisions = [
+            (places[form.name], self.tape.broadcast(self.tape.add(form.precision), graph.nodes[form.name].axes))
+            for form in scaled
+        ]
+
+    def known_precision(self) -> Array:
+        """The curvature that the rest fixes: for each coordinate the precision of its own prior, or 0."""
+        found = np.zeros(self.coordinates.size)
+        for place, slot in self.precisions:
+            found[place] = np.ravel(self.tape[slot])
+        return found
+
+    def given(self, values: Mapping[str, Array]) -> None:
+        """Hold everything outside the block at these values."""
+        with np.errstate(all="ignore"):
+            self.tape.fix(values)
+
+    def log_density(self, u: Array) -> float:
+        """The log density at coordinates, minus infinity where it is not a number."""
+        return self._at(u)[0]
+
+    def with_gradient(self, u: Array) -> tuple[float, Array]:
+        """The log density and its gradient."""
+        found, values = self._at(u)
+        if not np.isfinite(found):
+            return found, np.zeros(len(u))
+        with np.errstate(all="ignore"):
+            slopes = self._slopes()
+            if not all(np.isfinite(slope).all() for slope in slopes.values()):
+                self._again(values)
+                slopes = self._slopes()
+            gradient = self.coordinates.gradient(u, values, slopes)
+        return (found, gradient) if np.isfinite(gradient).all() else (-np.inf, np.zeros(len(u)))
+
+    def at_values(self, values: Mapping[str, Array]) -> float:
+        """The log density of values, without a volume factor."""
+        self.tape.run(values)
+        total = float(sum(self.tape[log] for log in self.logs))
+        if np.isnan(total):
+            self._again(values)
+            total = float(sum(self.tape[log] for log in self.logs))
+        return total
+
+    def _at(self, u: Array) -> tuple[float, dict[str, Array]]:
+        with np.errstate(all="ignore"):
+            values, volume = self.coordinates.values(u)
+            total = self.at_values(values) + volume
+        return (total if np.isfinite(total) else -np.inf), values
+
+    def _again(self, values: Mapping[str, Array]) -> None:
+        """Once more with care: `0 log 0` is nothing."""
+        self.tape.careful = True
+        self.tape.run(values)
+        self.tape.careful = False
+
+    def _slopes(self) -> dict[str, Array]:
+        found = {name: np.zeros(shape) for name, shape in self.shapes.items()}
+        for part in self.gathered:
+            part.add_to(found[part.variable], self.tape)
+        return found
+
+
+class _Gathered:
+    """A slope added up at the places where its variable is looked up."""
+
+    def __init__(self, tape: Tape, slope: Slope, shape: tuple[int, ...]) -> None:
+        self.variable = slope.variable
+        self.codes: Slot | None = None
+        self.place: tuple[int, ...] | None = None
+        direct = [at for at in slope.at if isinstance(at, Index)]
+        if len(direct) == len(slope.at) == len(set(direct)):
+            summed = tape.add(totals(slope.expression, [index for index in slope.over if index not in direct]))
+            self.slot = tape.broadcast(summed, tuple(direct))
+        elif all(isinstance(at, Constant) for at in slope.at):
+            self.place = tuple(int(at.value) for at in slope.at if isinstance(at, Constant))
+            self.slot = tape.add(totals(slope.expression, slope.over))
+        else:
+            self.slot = tape.broadcast(tape.add(slope.expression), slope.over)
+            self.codes = tape.flat_places(slope.at, shape, slope.over)
+
+    def add_to(self, gradient: Array, tape: Tape) -> None:
+        """Add the slope to the gradient of its variable."""
+        value = tape[self.slot]
+        if self.codes is not None:
+            flat = np.bincount(tape[self.codes], weights=np.ravel(value), minlength=gradient.size)
+            gradient += flat.reshape(gradient.shape)
+        elif self.place is not None:
+            gradient[self.place] += value
+        else:
+            gradient += value

@@ -1,0 +1,191 @@
+"""Run a Gibbs plan: sweep over the blocks, keep the draws, watch convergence.
+
+Statistics that no unknown enters are computed once, before the first sweep; the others once a sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import names
+from platewright.errors import PlatewrightError
+from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Pool, Statistic
+from platewright.run.checks.sanity import check_finite, check_possible
+from platewright.run.exact.posterior import Posterior
+from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
+from platewright.run.hidden.chain import backward_sample, chain_weights, forward
+from platewright.run.samplers.moving import Mover, mover
+from platewright.run.samplers.slicing import element_density, slice_step
+from platewright.schemas.blocks import (
+    BoundedBlock,
+    ChainBlock,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    ScaleBlock,
+    SiteBlock,
+    SliceBlock,
+)
+from platewright.schemas.gibbs import GibbsPlan
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """An exact block ready to run: what never changes is computed already."""
+
+    block: ExactBlock
+    module: Loaded
+    moving: Loaded | None
+    moving_program: Program
+    fixed: Statistics
+
+
+def split_program(program: Program, changing: frozenset[str]) -> tuple[Program, Program]:
+    """A program's passes in two: those over data alone, and those that unknowns enter."""
+    fixed: list[Statistic | Pool] = []
+    moving: list[Statistic | Pool] = []
+    for statement in program.passes:
+        used: set[str] = set()
+        for expression in expressions_of(statement):
+            used |= names(expression)
+        (moving if used & changing else fixed).append(statement)
+    return replace(program, passes=tuple(fixed)), replace(program, passes=tuple(moving))
+
+
+@dataclass(eq=False)
+class Sampler:
+    """One chain: current values, and how to move them."""
+
+    plan: GibbsPlan
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    generator: np.random.Generator
+    values: dict[str, Array]
+    prepared: dict[int, Prepared] = field(default_factory=dict)
+    widths: dict[str, Array] = field(default_factory=dict)
+    movers: dict[int, Mover] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        changing = frozenset(self.values)
+        for number, block in enumerate(self.plan.blocks):
+            if isinstance(block, ExactBlock):
+                self.prepared[number] = self._prepare(block, changing)
+            elif not isinstance(block, SliceBlock | ChainBlock):
+                self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
+
+    def _prepare(self, block: ExactBlock, changing: frozenset[str]) -> Prepared:
+        program = block.plan.program
+        fixed, moving = split_program(program, changing)
+        found: Statistics = {}
+        if fixed.passes:
+            module = loaded(fixed)
+            found = module.statistics(*arguments(fixed, module, self.columns, self.sizes))
+        active = loaded(moving) if moving.passes else None
+        return Prepared(block, loaded(program), active, moving, found)
+
+    def sweep(self) -> None:
+        """Draw every block once, in order, each given the newest values of the others."""
+        with np.errstate(all="ignore"):
+            for number, block in enumerate(self.plan.blocks):
+                match block:
+                    case ExactBlock():
+                        self._draw_exact(self.prepared[number])
+                    case SliceBlock():
+                        self._draw_slice(block)
+                    case ChainBlock():
+                        self._draw_chain(block)
+                    case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock() | SiteBlock():
+                        self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
+        check_finite(self.values)
+
+    def _draw_exact(self, ready: Prepared) -> None:
+        everything = {**self.columns, **self.values}
+        statistics = dict(ready.fixed)
+        if ready.moving is not None:
+            statistics |= ready.moving.statistics(
+                *arguments(ready.moving_program, ready.moving, everything, self.sizes)
+            )
+        program = ready.block.plan.program
+        computed = finish(program, ready.module, statistics, everything, self.sizes)
+        posterior = Posterior(ready.block.plan, computed, everything, self.sizes)
+        for name, values in posterior.draws(1, self.generator).items():
+            self.values[name] = values[0]
+
+    def _draw_slice(self, block: SliceBlock) -> None:
+        name = block.variables[0]
+        node = self.plan.graph.nodes[name]
+        environment = Environment({**self.columns, **self.values}, self.sizes)
+        density = element_density(node, block.factors, environment)
+        value = np.asarray(self.values[name], dtype=float)
+        width = self.widths.get(name, np.maximum(np.abs(value), 1.0))
+        moved = slice_step(density, value, width, self.generator)
+        # The bracket follows the size of recent moves; it is fixed after warm-up by `freeze`.
+        self.widths.setdefault(name, width)
+        self.values[name] = moved
+
+    def tune(self, recent: Mapping[str, Array]) -> None:
+        """Set slice widths from the spread of recent draws (during warm-up only)."""
+        for block in self.plan.blocks:
+            if isinstance(block, SliceBlock):
+                name = block.variables[0]
+                spread = np.std(recent[name], axis=0)
+                self.widths[name] = np.maximum(3.0 * spread, 1e-8 * (1 + np.abs(self.values[name])))
+
+    def _draw_chain(self, block: ChainBlock) -> None:
+        name = block.variables[0]
+        node = self.plan.graph.nodes[name]
+        step = node.axes[0].plate
+        environment = Environment({**self.columns, **self.values}, self.sizes)
+        levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
+        weights = chain_weights(name, block.factors, levels, self.columns[beginning(step)], environment)
+        filtered, total = forward(weights)
+        check_possible(name, np.asarray(total))
+        self.values[name] = backward_sample(weights, filtered, self.generator)
+
+
+def check_state(plan: GibbsPlan, environment: Environment) -> None:
+    """The state reached must be one that the model can produce together with the data."""
+    for factor in plan.factors:
+        with np.errstate(all="ignore"):
+            found = np.array(evaluate(factor.expression, environment, factor.axes))
+        if not (found > -np.inf).all():
+            place = ", ".join(str(number) for number in np.argwhere(~(found > -np.inf))[0])
+            raise PlatewrightError(
+                f"warm-up found no state that the model allows: `{factor.owner}` has probability zero",
+                where=f"element {place} of `{factor.owner}`" if place else "",
+                hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
+            )
+
+
+def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) -> dict[str, Array]:
+    """Warm up, then keep `count` draws, every `thin` sweeps."""
+    recent: dict[str, list[Array]] = {name: [] for name in sampler.values}
+    for found in sampler.movers.values():
+        found.begin_warm_up(warm_up)
+    for number in range(warm_up):
+        sampler.sweep()
+        for name, values in sampler.values.items():
+            recent[name].append(values)
+        if number in (warm_up // 4, warm_up // 2, warm_up - 1) and number > 4:
+            half = {name: np.array(values[len(values) // 2 :]) for name, values in recent.items()}
+            sampler.tune(half)
+        tick()
+    check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
+    for found in sampler.movers.values():
+        found.end_warm_up()
+    kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
+    for _ in range(count):
+        for _ in range(thin):
+            sampler.sweep()
+        for name, values in sampler.values.items():
+            kept[name].append(np.array(values))
+        tick()
+    return {name: np.array(values) for name, values in kept.items()}

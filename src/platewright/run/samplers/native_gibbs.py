@@ -1,0 +1,240 @@
+"""Gibbs sampling by compiled C: the arrays of a chain, and calls of the emitted functions.
+
+Statistics of data alone are computed once, by NumPy; a chain owns its unknowns, what its blocks compute, and its
+random state, so that chains run side by side in threads and give the same bits whatever their number.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from platewright.backends.c_expression import Unprintable
+from platewright.backends.c_gibbs import GibbsSource, gibbs_source
+from platewright.backends.c_gibbs_function import Slot
+from platewright.backends.c_pool import live_features
+from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.errors import BackendError, ImproperPosterior, PlatewrightError
+from platewright.family import Array
+from platewright.program.statements import Pool
+from platewright.run.checks.sanity import check_finite
+from platewright.run.execute import arguments, loaded
+from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
+from platewright.run.samplers.hamiltonian_block import FIRST_STEP
+from platewright.schemas.gibbs import ExactBlock, GibbsPlan
+
+OUTSIDE, MEMORY, IMPROPER, NOT_FINITE, IMPOSSIBLE = 1, 2, 3, 4, 5
+"""What the emitted functions return when something is wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class NativeGibbs:
+    """A compiled plan with its data; chains are made from it."""
+
+    plan: GibbsPlan
+    source: GibbsSource
+    shared: ctypes.CDLL
+    sizes: Mapping[str, int]
+    given: Mapping[str, Array]
+    """Columns and statistics of data alone, by key."""
+
+    def chain(self, values: Mapping[str, Array], generator: np.random.Generator) -> NativeChain:
+        """A chain that starts at given values."""
+        return NativeChain(self, values, generator)
+
+
+def integer_names(columns: Mapping[str, Array]) -> frozenset[str]:
+    """Columns that C reads as int64."""
+    return frozenset(name for name, values in columns.items() if np.asarray(values).dtype.kind in "biu")
+
+
+def compiled_gibbs(
+    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], source: GibbsSource | None = None
+) -> NativeGibbs:
+    """The plan as loaded C, with its data; raises `Unprintable` or `BackendError` when there is none."""
+    source = source or gibbs_source(plan, integer_names(columns))
+    found = find_compiler()
+    if found is None:
+        raise BackendError("no C compiler was found", hint='use backend="numpy"')
+    given = {**_columns(source, columns, sizes), **_fixed(plan, source, columns, sizes)}
+    return NativeGibbs(plan, source, loaded_library(library(source.text, found)), sizes, given)
+
+
+def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
+    found = {}
+    for slot in source.slots:
+        if slot.role != "column":
+            continue
+        if slot.name not in columns:
+            raise Unprintable(f"the data have no {slot.name}")
+        found[slot.key] = _plain(columns[slot.name], slot, sizes)
+    return found
+
+
+def _plain(values: Any, slot: Slot, sizes: Mapping[str, int]) -> Array:
+    """An array as C reads it: contiguous, int64 or double, of the right shape."""
+    array = np.asarray(values)
+    if array.size == 1 and not slot.extents:
+        array = array.reshape(())  # a single number may come as a column of one row
+    if array.shape != slot.shape(sizes):
+        raise Unprintable(f"{slot.name} has shape {array.shape} instead of {slot.shape(sizes)}")
+    return np.array(array, np.int64 if slot.integer else np.float64, order="C")
+
+
+def _fixed(
+    plan: GibbsPlan, source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]
+) -> dict[str, Array]:
+    """Statistics that no unknown enters, by the emitted NumPy module."""
+    found: dict[str, Array] = {}
+    for number, split in source.splits.items():
+        block = plan.blocks[number]
+        if not split.fixed or not isinstance(block, ExactBlock):
+            continue
+        small = replace(block.plan.program, passes=split.fixed, body=(), results=())
+        module = loaded(small)
+        with np.errstate(all="ignore"):
+            values = module.statistics(*arguments(small, module, columns, sizes))
+        for statement, value in zip(split.fixed, values.values(), strict=True):
+            if isinstance(statement, Pool):
+                found |= _pool(number, statement, value, sizes)
+            else:
+                found[f"{number}:{statement.name}"] = np.array(value, dtype=np.float64, order="C")
+    return found
+
+
+def _pool(number: int, pool: Pool, value: Any, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """The parts of a pool that belong to features which differ from row to row."""
+    total, mean, scatter = value[:3]
+    widths = [int(np.prod([sizes[index.plate] for index in feature.inner], dtype=int)) for feature in pool.features]
+    edges = np.cumsum([0, *widths])
+    live = [column for k in live_features(pool) for column in range(edges[k], edges[k + 1])]
+    parts = {"total": total, "mean": mean[..., live], "scatter": scatter[..., live, :][..., live]}
+    return {f"{number}:{pool.name}.{part}": np.array(array, float, order="C") for part, array in parts.items()}
+
+
+class NativeChain:
+    """One chain: its arrays, and calls that move them."""
+
+    def __init__(self, owner: NativeGibbs, values: Mapping[str, Array], generator: np.random.Generator) -> None:
+        self.owner = owner
+        self.arrays: dict[str, Array] = {}
+        for slot in owner.source.slots:
+            match slot.role:
+                case "unknown":
+                    self.arrays[slot.key] = _plain(values[slot.name], slot, owner.sizes)
+                case "computed":
+                    kind = np.int64 if slot.integer else np.float64
+                    self.arrays[slot.key] = np.zeros(slot.shape(owner.sizes), kind)
+                case _:
+                    self.arrays[slot.key] = owner.given[slot.key]
+        self.random = generator.integers(1, 2**64, 4, dtype=np.uint64)
+        self.report = np.zeros(2, np.int64)
+        self.places = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self.random, self.report))
+        self.order = {slot.key: place for place, slot in enumerate(owner.source.slots)}
+        places = [self.arrays[slot.key].ctypes.data for slot in owner.source.slots]
+        extents = [owner.sizes[plate] for plate in owner.source.sizes]
+        self.pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
+        self.extents = (ctypes.c_int64 * max(len(extents), 1))(*extents)
+        for number in owner.source.doors.scales:
+            self.arrays[f"{number}:tuning"][0] = 1.0
+        for number in owner.source.doors.paths:
+            size = sum(self.arrays[name].size for name in owner.plan.blocks[number].variables)
+            self.replace(f"{number}:curvature", np.ones(size))
+            self.arrays[f"{number}:tuning"][:3] = FIRST_STEP, 0.0, MOST_DOUBLINGS
+        for name, key in owner.source.sliced.items():
+            self.arrays[key][...] = np.maximum(np.abs(self.arrays[name]), 1.0)
+
+    def replace(self, key: str, array: Array) -> None:
+        """Another array for a slot whose length only tuning decides."""
+        self.arrays[key] = array
+        self.pointers[self.order[key]] = array.ctypes.data
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """The unknowns where they are now."""
+        return {name: np.array(self.arrays[name]) for name in self.owner.source.unknown}
+
+    def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None, only: int = -1) -> None:
+        """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw.
+
+        `only` is the number of a block when no other is to be drawn (for laws).
+        """
+        out = into or {}
+        places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
+        pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
+        arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), ctypes.c_int64(only), *self._state())
+        self._check(self.owner.shared.sweeps(*arguments, pointers))
+
+    def statistics(self, block: int) -> dict[str, Array]:
+        """What one block computes from the present values, by name (for laws)."""
+        code = self.owner.shared.statistics(ctypes.c_int64(block), *self._state())
+        if code > 0:
+            self.report[0] = block
+            self._check(code)
+        slots = [slot for slot in self.owner.source.slots if slot.block == block]
+        return {slot.name: np.array(self.arrays[slot.key]) for slot in slots}
+
+    def densities(self, block: int, values: Array) -> Array:
+        """Log densities of the elements of a sliced unknown at given values (for laws)."""
+        at = np.array(values, float, order="C")
+        return self._densities(block, at, np.empty_like(at))
+
+    def density_along(self, block: int, at: float) -> float:
+        """The log density of a block along its scale, given the noise in its array (for laws); the chain moves."""
+        return float(self._densities(block, np.array([at]), np.empty(1))[0])
+
+    def log_weights(self, block: int, levels: int) -> Array:
+        """Log weights of the levels of each element of a block that is one table (for laws)."""
+        (name,) = self.owner.plan.blocks[block].variables
+        return self._densities(block, np.zeros(1), np.empty((*self.arrays[name].shape, levels)))
+
+    def gradients(self, block: int, u: Array) -> Array:
+        """Log density of a block at coordinates, its slopes, and the precision that the rest gives; the chain moves."""
+        at, found = np.array(u, float, order="C"), np.zeros(1 + 2 * len(u))
+        places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data), ctypes.c_int64(len(at)))
+        self._check(self.owner.shared.gradients(ctypes.c_int64(block), *self._state(), *places))
+        return found
+
+    def _densities(self, block: int, at: Array, found: Array) -> Array:
+        places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data))
+        self._check(self.owner.shared.densities(ctypes.c_int64(block), *self._state(), *places))
+        return found
+
+    def tune(self, recent: Mapping[str, Array]) -> None:
+        """Set slice widths from the spread of recent draws (during warm-up only)."""
+        for name, key in self.owner.source.sliced.items():
+            spread = np.std(recent[name], axis=0)
+            self.arrays[key][...] = np.maximum(3.0 * spread, 1e-8 * (1 + np.abs(self.arrays[name])))
+
+    def _state(self) -> tuple[Any, ...]:
+        return self.pointers, self.extents, *self.places
+
+    def _check(self, code: int) -> None:
+        """The error that NumPy's sampler would raise."""
+        if code == 0:
+            return
+        block = self.owner.plan.blocks[int(self.report[0])]
+        shown = ", ".join(f"`{name}`" for name in block.variables)
+        if code == MEMORY:
+            raise MemoryError(f"no memory for the working space of {shown}")
+        if code == IMPROPER:
+            missing = int(self.report[1])
+            raise ImproperPosterior(
+                f"the posterior is improper: at least {missing} more independent observations are needed for {shown}",
+                hint="give proper priors, or more data",
+            )
+        if code == IMPOSSIBLE:
+            raise PlatewrightError(
+                f"the data have probability zero whatever {shown} is",
+                expected="data that the model can produce",
+                hint="look for probabilities of exactly 0 or 1 in the model",
+            )
+        if code == NOT_FINITE:
+            check_finite({name: np.array(np.nan) for name in block.variables[:1]})
+        raise PlatewrightError(
+            f"a code is outside its plate, or a weight negative, for {shown}", hint='see what backend="numpy" says'
+        )

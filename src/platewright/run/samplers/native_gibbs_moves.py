@@ -1,0 +1,106 @@
+"""Tuning of the blocks that C moves along a gradient or along a scale: learned in Python during warm-up, then fixed.
+
+During warm-up the blocks of a sweep are called one by one, so that a path's acceptance can be learned from at once;
+after it step and metric stand in the arrays of the chain, and whole sweeps are C's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from platewright.family import Array
+from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
+from platewright.run.samplers.hamiltonian_block import EARLY_DOUBLINGS, LOOKS, HamiltonianMover, curvature_at
+from platewright.run.samplers.native_gibbs import NativeChain
+from platewright.run.samplers.unconstrained import Joined
+from platewright.schemas.blocks import HamiltonianBlock
+
+
+class NativeDensity:
+    """The log density of a block with its gradient, by C; calls leave the chain at the coordinates last asked for."""
+
+    def __init__(self, chain: NativeChain, number: int, coordinates: Joined) -> None:
+        self.chain = chain
+        self.number = number
+        self.coordinates = coordinates
+
+    def log_density(self, u: Array) -> float:
+        """The log density at coordinates, up to a constant."""
+        return self.with_gradient(u)[0]
+
+    def with_gradient(self, u: Array) -> tuple[float, Array]:
+        """The log density and its gradient."""
+        found = self.chain.gradients(self.number, u)
+        return float(found[0]), found[1 : 1 + len(u)]
+
+    def known_precision(self) -> Array:
+        """The precision that the rest gives each coordinate."""
+        u = self.coordinates.free(self.chain.arrays)
+        return self.chain.gradients(self.number, u)[1 + len(u) :]
+
+
+class NativeHamiltonian(HamiltonianMover):
+    """A block whose paths are C's and whose tuning is Python's."""
+
+    def __init__(
+        self, chain: NativeChain, number: int, block: HamiltonianBlock, generator: np.random.Generator
+    ) -> None:
+        owner = chain.owner
+        super().__init__(owner.plan.graph, block, owner.sizes)
+        self.chain = chain
+        self.number = number
+        self.generator = generator
+        self.native = NativeDensity(chain, number, self.density.coordinates)
+        self.density = self.native  # type: ignore[assignment]
+        self.hand_over(MOST_DOUBLINGS)
+
+    def hand_over(self, doublings: int) -> None:
+        """Put step and metric where C reads them."""
+        learned = self.curvature.learned
+        step = self.step if self.tuning is None else float(np.exp(self.tuning.log_step))
+        self.chain.replace(f"{self.number}:curvature", np.array(learned, float, order="C"))
+        self.chain.arrays[f"{self.number}:tuning"][:3] = step, learned.ndim == 2, doublings
+
+    def path(self) -> None:
+        """One move of the chain, learned from."""
+        if not self.native.coordinates.size:
+            return
+        with np.errstate(all="ignore"):
+            u = self._start(self.chain.arrays, self.generator)
+            if self.tuning is not None and self.sweeps in LOOKS and self.sweeps <= self.begins:
+                self.curvature = curvature_at(self.density, u, self.generator)
+                self._restart(u, self.generator)
+            early = self.tuning is not None and self.sweeps < self.begins
+            self.hand_over(EARLY_DOUBLINGS if early else MOST_DOUBLINGS)
+            self.native.log_density(u)  # the chain stands where it was, or where it starts anew
+            self.chain.run(1, 1, only=self.number)
+            acceptance, diverged = self.chain.arrays[f"{self.number}:tuning"][3:5]
+            self.paths += 1
+            self.diverged += int(diverged)
+            if self.tuning is None:
+                return
+            found = self.native.coordinates.free(self.chain.arrays)
+            self._learn(found, float(acceptance), self.generator)
+            self.native.log_density(found)  # learning may have looked elsewhere
+
+    def end_warm_up(self) -> None:
+        """From now on nothing changes."""
+        super().end_warm_up()
+        self.hand_over(MOST_DOUBLINGS)
+
+
+def movers_of(chain: NativeChain, generator: np.random.Generator) -> dict[int, NativeHamiltonian]:
+    """The blocks of a chain that are tuned sweep by sweep."""
+    found = {}
+    for number, block in enumerate(chain.owner.plan.blocks):
+        if isinstance(block, HamiltonianBlock):
+            found[number] = NativeHamiltonian(chain, number, block, generator)
+    return found
+
+
+def tune_scales(chain: NativeChain) -> None:
+    """Brackets of moves along a scale follow the size of the moves so far."""
+    for number in chain.owner.source.doors.scales:
+        tuning = chain.arrays[f"{number}:tuning"]
+        if tuning[2] > 0:
+            tuning[0] = max(3 * tuning[1] / tuning[2], 1e-3)

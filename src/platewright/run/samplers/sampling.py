@@ -1,0 +1,228 @@
+"""The result of a Gibbs run: draws by chain, their diagnostics, and the plan behind them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment
+from platewright.backends.c_expression import Unprintable
+from platewright.errors import BackendError, PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.run.checks.sanity import check_counts
+from platewright.run.exact.native import thread_count
+from platewright.run.results.predicting import RowPrediction, predict_rows
+from platewright.run.results.shown import Shown
+from platewright.run.samplers.averaging import expected_value
+from platewright.run.samplers.diagnosing import array_stats
+from platewright.run.samplers.gibbs import Sampler, check_state, run_chain
+from platewright.run.samplers.hamiltonian_block import warn_of_divergence
+from platewright.run.samplers.labels import Matching, match
+from platewright.run.samplers.monitoring import Drawn
+from platewright.run.samplers.moving import Mover
+from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs
+from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
+from platewright.run.samplers.sampled import Sampled
+from platewright.run.samplers.starting import starting_values
+from platewright.run.ticking import progress
+from platewright.schemas.gibbs import GibbsPlan
+
+SECONDS_TO_COMPILE = 1.5
+"""Sampling that NumPy would take less time for is not compiled."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledFit(Shown):
+    """Draws from the posterior, chain by chain."""
+
+    plan: GibbsPlan
+    chains: Mapping[str, Array]
+    """By name: chain, draw, then the axes of the variable."""
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    seed: int = 0
+    backend: str = "numpy"
+    why: str = ""
+    """Why the backend that was asked for did not run."""
+    seconds: Mapping[str, float] | None = None
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        why = f": {self.why}" if self.why else ""
+        return f"gibbs: {self.plan.summary} ({self.backend}{why})"
+
+    def __getitem__(self, name: str) -> Sampled:
+        """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
+        found = self.matched.get(name)
+        if found is None:
+            found = self._followed(name)
+        return Sampled(name, found.reshape(-1, *found.shape[2:]), self.labels, found)
+
+    def _followed(self, name: str) -> Array:
+        """The draws of a node that follows from the unknowns."""
+        graph = self.plan.graph
+        follow = [
+            node
+            for node, variable in graph.nodes.items()
+            if node in self.plan.barren or (variable.definition is not None and not graph.is_known(node))
+        ]
+        if name not in follow:
+            raise UnknownName(name, [*self.flat, *follow], where="fit[...]")
+        return Drawn(graph, self.matched, self.columns, self.sizes).node(name, self.seed)
+
+    @cached_property
+    def matching(self) -> Matching:
+        """For exchangeable labels the relabelling of every draw that makes all draws agree."""
+        return match(self.symmetries, self.chains)
+
+    @cached_property
+    def matched(self) -> Mapping[str, Array]:
+        """The draws by chain, under labels that agree from draw to draw."""
+        return self.matching.moved(self.chains)
+
+    @cached_property
+    def flat(self) -> Mapping[str, Array]:
+        """Draws of all chains one after another, under labels that agree."""
+        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.matched.items()}
+
+    def expected(self, name: str) -> Array:
+        """The posterior mean, of a discrete unknown the probabilities; of conditional means where they are known."""
+        return expected_value(self, name)
+
+    def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
+        """Posterior predictive of what `new` leaves open; `new` gives values of new rows, or just their number."""
+        chosen = self.seed if seed is None else seed
+        return predict_rows(self.plan, self.draws(count, chosen), self.sizes, self.labels, new, chosen)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
+        from platewright.run.results.saving import save
+
+        save(self, path)
+
+    def draws(self, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
+        """All draws, or a random choice of them."""
+        if count is None:
+            return dict(self.flat)
+        total = len(next(iter(self.flat.values())))
+        chosen = np.random.default_rng(self.seed if seed is None else seed).integers(0, total, count)
+        return {name: values[chosen] for name, values in self.flat.items()}
+
+    @property
+    def log_evidence(self) -> float:
+        """`log p(data | model)` by Chib's method; `evidence` has its Monte Carlo error."""
+        return self.evidence.value
+
+    def probabilities(self, name: str) -> Array:
+        """For a discrete unknown the share of draws in which each element has each value."""
+        node = self.plan.graph.nodes[name]
+        if not node.domain.is_finite:
+            raise PlatewrightError(f"`{name}` is {node.domain}", expected="a variable with finitely many values")
+        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
+        return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
+
+    def diagnostics(self) -> dict[str, dict[str, Array]]:
+        """R-hat and effective sample size of every quantity, under labels that agree (needs the extra `arviz`)."""
+        stats = array_stats()
+        found: dict[str, dict[str, Array]] = {}
+        for name, values in self.matched.items():
+            if not np.issubdtype(values.dtype, np.floating):
+                continue
+            found[name] = {
+                "r_hat": np.asarray(stats.rhat(values, chain_axis=0, draw_axis=1)),
+                "effective_size": np.asarray(stats.ess(values, chain_axis=0, draw_axis=1)),
+            }
+        return found
+
+    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
+        """The draws as an ArviZ DataTree (needs the extra `arviz`)."""
+        from platewright.run.results.arviz import to_arviz
+
+        return to_arviz(self, count, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """How a plan is run: by which backend, with the compiled plan where it is C, and why not the one asked for."""
+
+    backend: str
+    native: NativeGibbs | None = None
+    why: str = ""
+
+
+def choose_gibbs_backend(
+    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], backend: str, sweeps: int
+) -> Choice:
+    """C where it was asked for, or where so many sweeps pay for its compilation; NumPy where a part has no C."""
+    if backend not in ("auto", "numpy", "c"):
+        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
+    if backend == "numpy" or (backend == "auto" and sweeps * seconds_by_numpy(plan, sizes) < SECONDS_TO_COMPILE):
+        return Choice("numpy")
+    try:
+        return Choice("c", compiled_gibbs(plan, columns, sizes))
+    except Unprintable as refusal:
+        return Choice("numpy", why=str(refusal))
+    except BackendError as error:
+        return Choice("numpy", why=error.found)
+
+
+def seconds_by_numpy(plan: GibbsPlan, sizes: Mapping[str, int]) -> float:
+    """About how long a sweep of NumPy takes: so much a statement, and so much a row."""
+    statements = sum(2 + len(program.passes) + len(program.body) for program in plan.programs)
+    statements += 20 * (len(plan.blocks) - len(plan.programs))
+    rows = sum(math.prod(sizes.get(axis.plate, 1) for axis in factor.axes) for factor in plan.factors)
+    return 1e-4 * statements + 5e-8 * rows
+
+
+def run_gibbs(
+    plan: GibbsPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    *,
+    chains: int = 4,
+    draws: int = 1000,
+    warm_up: int = 500,
+    thin: int = 1,
+    seed: int = 0,
+    backend: str = "numpy",
+    initial: Mapping[str, object] | None = None,
+) -> tuple[dict[str, Array], Choice]:
+    """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them."""
+    check_counts(chains=chains, draws=draws, thin=thin)
+    check_counts(0, warm_up=warm_up)
+    columns = {name: _single(plan, name, values) for name, values in columns.items()}
+    chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
+    ticks = progress(range(chains * (warm_up + draws)), "gibbs")
+    if chosen.native is not None:
+        counts = Counts(int(chains), int(draws), int(warm_up), int(thin), initial)
+
+        def check(values: Mapping[str, Array]) -> None:
+            check_state(plan, Environment({**columns, **values}, sizes))
+
+        native = run_chains(chosen.native, counts, seed, thread_count(), check, lambda: next(ticks, None))
+        return native, chosen
+    wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
+    found: list[dict[str, Array]] = []
+    movers: list[Mover] = []
+    for generator in np.random.default_rng(seed).spawn(chains):
+        start = starting_values(plan.graph, wanted, sizes, generator, initial)
+        sampler = Sampler(plan, columns, sizes, generator, start)
+        found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
+        movers += sampler.movers.values()
+    warn_of_divergence(movers)
+    order = [name for name in plan.graph.nodes if name in found[0]]
+    return {name: np.stack([chain[name] for chain in found]) for name in order}, chosen
+
+
+def _single(plan: GibbsPlan, name: str, values: Array) -> Array:
+    """A single number may come as a column of one row."""
+    node = plan.graph.nodes.get(name)
+    return np.reshape(values, ()) if node is not None and not node.axes and np.size(values) == 1 else values
