@@ -180,6 +180,7 @@ class Curvature:
 
     def metric(self, fixed: Array) -> Metric:
         """A root of the inverse of learned + fixed."""
+        fixed = _in_range(fixed)
         if self.learned.ndim == 1:
             return Metric((self.learned + fixed) ** -0.5)
         root = np.linalg.cholesky(self.learned + np.diag(fixed))
@@ -202,9 +203,14 @@ def curvature_of(draws: Array, fixed: Array, before: Curvature) -> Curvature:
 
 def _positive(table: Array, size: Array) -> Array:
     """The nearest table whose directions all have some precision, on the scale of `size`."""
-    scale = np.sqrt(size)
-    values, vectors = np.linalg.eigh(table / np.outer(scale, scale))
+    scale = np.sqrt(np.maximum(_in_range(size), 1e-12))
+    values, vectors = np.linalg.eigh(_in_range(table) / np.outer(scale, scale))
     return (vectors * np.maximum(values, 1e-3)) @ vectors.T * np.outer(scale, scale)
+
+
+def _in_range(precision: Array) -> Array:
+    """Precisions as numbers: at a wild start some are infinite. Any metric keeps the target, so this is no bias."""
+    return np.clip(np.nan_to_num(precision), -1e12, 1e12)
 
 
 def curvature_at(density: BlockDensity, u: Array, generator: np.random.Generator) -> Curvature:
@@ -215,7 +221,10 @@ def curvature_at(density: BlockDensity, u: Array, generator: np.random.Generator
 
     def bent(direction: Array) -> Array:
         ahead, behind = density.with_gradient(u + width * direction), density.with_gradient(u - width * direction)
-        return (behind[1] - ahead[1]) / (2 * width)
+        # A guess only: where the gradient has no number, any positive precision keeps the target as it is.
+        with np.errstate(invalid="ignore", over="ignore"):
+            slope = (behind[1] - ahead[1]) / (2 * width)
+        return np.clip(np.nan_to_num(slope), -1e12, 1e12)
 
     if size <= MOST_DENSE:
         table = np.array([bent(direction) for direction in np.eye(size)])
