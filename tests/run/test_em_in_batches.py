@@ -1,4 +1,4 @@
-"""EM over a file in batches takes the steps that it takes in memory, whatever the batches are."""
+"""EM and mean field over a file in batches take the steps that they take in memory, whatever the batches are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pyarrow import csv, parquet
 
 import platewright as pw
 from platewright import pipeline
+from platewright.backends.compile import find_compiler
 from platewright.errors import DataError, PlatewrightError, SourceError
 from platewright.language.plate import beginning
 from platewright.run.hidden import em_batches, row_file
@@ -97,6 +98,11 @@ def series_rows() -> Table:
     }
 
 
+def count_rows() -> Table:
+    table = series_rows()
+    return {**table, "y": np.random.default_rng(8).poisson(np.exp(table["y"]))}
+
+
 def factor_rows() -> Table:
     rng = np.random.default_rng(9)
     x = rng.normal(size=300)
@@ -111,7 +117,7 @@ CASES: list[Any] = [
     pytest.param(coded, coded_rows, "numpy", id="coded"),
     pytest.param(coded, coded_rows, "c", id="coded in C"),
     pytest.param(lambda: sequences.gaussians(several=True), series_rows, "numpy", id="chains"),
-    pytest.param(lambda: sequences.gaussians(several=True), series_rows, "c", id="chains in C"),
+    pytest.param(lambda: sequences.counts(several=True), count_rows, "c", id="chains in C"),
     pytest.param(factors, factor_rows, "numpy", id="Gaussian"),
 ]
 OPTIONS: dict[str, Any] = {"goal": "map", "restarts": 1, "iterations": 25}
@@ -158,9 +164,36 @@ def test_the_steps_are_those_of_a_run_in_memory(
     whole = model().learn(path, backend=backend, **OPTIONS)
     in_batches(monkeypatch, 90, held)
     fit = model().learn(path, backend=backend, **OPTIONS)
+    assert fit.how.endswith(f"({backend}, in batches)")
     assert_alike(fit, whole)
     for name in whole.plan.latent.names:
         np.testing.assert_allclose(fit.expected(name), whole.expected(name), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "row"),
+    [
+        (common, close_rows, "row"),
+        (coded, coded_rows, "row"),
+        (lambda: sequences.counts(several=True), count_rows, "step"),
+    ],
+)
+def test_batches_that_stay_in_memory_keep_their_c(
+    model: Callable[[], pw.Model], rows: Callable[[], Table], row: str, tmp_path: Path
+) -> None:
+    if find_compiler() is None:
+        pytest.skip("no C compiler")
+    path = written(tmp_path / "rows.parquet", rows())
+    m = model()
+    plan = m.derive([name for name in rows() if name != "series"], goal="map").plan
+    file = surveyed(RowFile(plan.graph, m._signature(), path, 90, row), 5_000, np.random.default_rng(0))
+    runner = BatchedRunner(plan, file, "c")
+    values = runner.start(np.random.default_rng(0))
+    found = runner.look(values)
+    assert len(runner.natives) == file.count > 2
+    assert all(one.native and not one.by_numpy for one in runner.natives.values())
+    plain = BatchedRunner(plan, file, "numpy").look(values)
+    assert found.objective == pytest.approx(plain.objective, rel=1e-11)
 
 
 @pytest.mark.parametrize(("model", "rows"), [(common, close_rows), (sequences.gaussians, series_rows)])
@@ -232,6 +265,36 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.
         found.append(peaks(path, monkeypatch))
     assert found[2][0] < 1.3 * found[1][0]
     assert found[2][1] < 1.5 * found[1][1]
+
+
+@pytest.mark.parametrize("held", [0, 2**27], ids=["read again", "held"])
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        pytest.param(common, close_rows, id="common"),
+        pytest.param(coded, coded_rows, id="coded"),
+        pytest.param(lambda: sequences.counts(several=True), count_rows, id="chains"),
+        pytest.param(factors, factor_rows, id="Gaussian"),
+    ],
+)
+def test_mean_field_takes_the_same_steps_too(
+    model: Callable[[], pw.Model],
+    rows: Callable[[], Table],
+    held: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = written(tmp_path / "rows.parquet", rows())
+    options: dict[str, Any] = {"by": "mean-field", "restarts": 2, "iterations": 25}
+    whole = model().learn(path, **options)
+    in_batches(monkeypatch, 90, held)
+    fit = model().learn(path, **options)
+    assert "in batches" in fit.how and "in batches" not in whole.how
+    np.testing.assert_allclose(fit.result.bounds, whole.result.bounds, rtol=CLOSE)
+    for name in whole.posterior.unknown:
+        np.testing.assert_allclose(fit[name].mean, whole[name].mean, rtol=1e-8, atol=1e-8)
+    for name in whole.plan.latent.names:
+        np.testing.assert_allclose(fit.expected(name), whole.expected(name), atol=1e-8)
 
 
 # -- what must be there at once ---

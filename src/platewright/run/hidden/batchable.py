@@ -1,4 +1,4 @@
-"""Whether EM can go over the rows of a file batch by batch, and if not, why all rows must be there at once.
+"""Whether an iterative schema can go over a file batch by batch, and if not, why all rows must be there at once.
 
 It can where a row tells nothing about another but through the parameters: hidden variables and log factors are of
 single rows (or of steps of one series), and all that is kept of the rows are statistics that merge.
@@ -7,28 +7,56 @@ single rows (or of steps of one series), and all that is kept of the rows are st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
 
 from platewright.algebra.expression import Expression, Index, Literal, Size, all_indices, names, walk
 from platewright.data.dataset import Dataset
+from platewright.data.signature import Signature
 from platewright.language.plate import root_of
+from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
+from platewright.run.hidden.row_file import RowFile, surveyed
 from platewright.schemas.em import EMPlan
+from platewright.schemas.mean_field import MeanFieldPlan
 
 
-def row_of_file(plan: EMPlan, dataset: Dataset) -> str | None:
+def opened(
+    plan: EMPlan | MeanFieldPlan,
+    signature: Signature,
+    path: str | Path,
+    first: Dataset,
+    length: int,
+    count: int,
+    seed: int,
+) -> RowFile | Declined:
+    """The file after a first pass, with `count` of its rows to start from; `first` is its first batch."""
+    row = row_of_file(plan, first)
+    if row is None or first.sizes[row] < length:
+        return Declined("batches", "the rows are one batch")
+    if reason := why_whole(plan, row):
+        return Declined("batches", reason)
+    file = surveyed(
+        RowFile(plan.graph, signature, Path(path), length, row), count, np.random.default_rng([seed, count])
+    )
+    return file if file.count > 1 else Declined("batches", "the rows are one batch")
+
+
+def row_of_file(plan: EMPlan | MeanFieldPlan, dataset: Dataset) -> str | None:
     """The one plate on which all columns begin; nothing where there are several."""
     nodes = plan.graph.nodes
     found = {nodes[name].axes[0].plate for name in dataset.columns if nodes[name].axes}
     return found.pop() if len(found) == 1 else None
 
 
-def why_whole(plan: EMPlan, row: str) -> str:
+def why_whole(plan: EMPlan | MeanFieldPlan, row: str) -> str:
     """The condition that fails, or nothing."""
     return next(_reasons(plan, row), "")
 
 
-def _reasons(plan: EMPlan, row: str) -> Iterator[str]:
+def _reasons(plan: EMPlan | MeanFieldPlan, row: str) -> Iterator[str]:
     graph = plan.graph
     own = root_of(graph.plates, row)
     if any(name != row and root_of(graph.plates, name) == own for name in graph.plates):

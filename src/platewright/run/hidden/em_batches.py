@@ -8,9 +8,9 @@ rows in memory, up to the order of additions. The probabilities of hidden variab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -29,17 +29,16 @@ from platewright.operation import Declined
 from platewright.program.program import expressions_of
 from platewright.run.checkpoint import Checkpoint, run_key
 from platewright.run.checks.sizing import check_sizes
-from platewright.run.exact.native import _keys
 from platewright.run.execute import Statistics, arguments, loaded
-from platewright.run.hidden.batchable import row_of_file, why_whole
+from platewright.run.hidden.batchable import opened
 from platewright.run.hidden.climbing import Climb, Slope
 from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, choose_em_backend, has_ties, start_values
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search
 from platewright.run.hidden.native_em import NativeEM
-from platewright.run.hidden.row_file import RowFile, Rows, surveyed
+from platewright.run.hidden.recalled import Recalled, merged_parts
+from platewright.run.hidden.row_file import RowFile, Rows
 from platewright.schemas.em import EMPlan
-from platewright.schemas.hidden import joint_name
 
 OPTIONS = ("restarts", "iterations", "tolerance", "checkpoint")
 
@@ -91,7 +90,7 @@ class BatchedRunner:
 
     def ended(self, climbed: Climb[Passed]) -> Estimate:
         """The result of a climb; probabilities are made when somebody asks for them."""
-        recalled = Recalled(self, climbed.values)
+        recalled = Recalled(self.plan.latent, self.file, partial(self._expectations, climbed.values))
         return Estimate(climbed.values, recalled, tuple(climbed.history), climbed.converged, climbed.interrupted)
 
     # -- passes ---
@@ -103,7 +102,9 @@ class BatchedRunner:
         for batch in self.file:
             part = self._step(batch, at, values, blocks)
             for number, statistics in part.statistics.items():
-                whole[number] = self._merged(number, whole.get(number), statistics)
+                whole[number] = merged_parts(
+                    self.plan.latent.programs[number], self.file.row, whole.get(number), statistics
+                )
             total, steepest = total + part.objective, max(steepest, part.steepest)
         return Passed(whole, total, steepest)
 
@@ -129,6 +130,10 @@ class BatchedRunner:
             statistics[number] = module.statistics(*arguments(program, module, everything, runner.all_sizes))
         return Passed(statistics, found.objective, found.steepest)
 
+    def _expectations(self, values: Mapping[str, Array], batch: Rows) -> Mapping[str, Array]:
+        """The expectations of one batch."""
+        return Runner(self._local, batch.columns, batch.sizes).expected(values).expectations
+
     def _native(self, batch: Rows) -> NativeEM | None:
         if self.backend != "c":
             return None
@@ -138,13 +143,6 @@ class BatchedRunner:
         if self.file.held:
             self.natives[batch.start] = found
         return found
-
-    def _merged(self, number: int, whole: Statistics | None, part: Statistics) -> Statistics:
-        """Statistics of rows add up; those that no row has part in are the same in every batch."""
-        if whole is None:
-            return part
-        merged = loaded(self.plan.latent.programs[number]).merged(whole, part)
-        return {**merged, **{key: part[key] for key in self._constant[number]}}
 
     def _elsewhere(self, values: Mapping[str, Array]) -> float:
         """Log factors that are not of single rows, taken once."""
@@ -188,55 +186,6 @@ class BatchedRunner:
             solved |= {name for conditional in block.conditionals for name in conditional.variables}
         return tuple(found)
 
-    @cached_property
-    def _constant(self) -> tuple[tuple[str, ...], ...]:
-        """For each block, the statistics that do not run over rows."""
-        return tuple(
-            tuple(
-                key
-                for key, statement in zip(_keys(loaded(program)), program.passes, strict=True)
-                if self.file.row not in {index.plate for index in statement.over}
-            )
-            for program in self.plan.latent.programs
-        )
-
-
-class Recalled(Mapping[str, Array]):
-    """Expectations of hidden variables at an estimate, made by a pass over the file for whoever asks."""
-
-    def __init__(self, runner: BatchedRunner, values: Mapping[str, Array]) -> None:
-        self.runner, self.at = runner, values
-        latent, row = runner.plan.latent, runner.file.row
-        self.axis = {item.probability: _position(item.axes, row) for item in latent.hidden}
-        for group in latent.groups:
-            self.axis |= {
-                joint_name(found): _position(group.axes, row) for found in latent.joint if set(found) <= {*group.levels}
-            }
-        for cloud in latent.gaussian:
-            self.axis |= {member.point: _position(cloud.axes, row) for member in cloud.members}
-
-    def __getitem__(self, name: str) -> Array:
-        axis = self.axis[name]
-        runner = self.runner
-        found = [
-            Runner(runner._local, batch.columns, batch.sizes).expected(self.at).expectations[name]
-            for batch in runner.file
-        ]
-        return np.concatenate(found, axis=axis)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.axis  # to look is not to ask for a pass
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.axis)
-
-    def __len__(self) -> int:
-        return len(self.axis)
-
-
-def _position(axes: tuple[Any, ...], row: str) -> int:
-    return [axis.plate for axis in axes].index(row)
-
 
 def _counted_from(error: PlatewrightError, batch: Rows) -> PlatewrightError:
     """The same error; elements of a later batch are not counted from the first row of the file."""
@@ -259,17 +208,11 @@ def learn_in_batches(
 ) -> EstimatedFit | Declined:
     """EM over a file of more rows than one batch; declined where all rows must be there at once."""
     begin = perf_counter()
-    row = row_of_file(plan, first)
-    if row is None or first.sizes[row] < length:
-        return Declined("batches", "the rows are one batch")
-    if reason := why_whole(plan, row):
-        return Declined("batches", reason)
     if extra := set(options) - set(OPTIONS):
         raise UnknownName(min(extra), OPTIONS, where=f"options of {plan.schema}")
-    file = RowFile(plan.graph, signature, Path(path), length, row)
-    file = surveyed(file, ROWS_TO_START, np.random.default_rng([seed, ROWS_TO_START]))
-    if file.count < 2:
-        return Declined("batches", "the rows are one batch")
+    file = opened(plan, signature, path, first, length, ROWS_TO_START, seed)
+    if isinstance(file, Declined):
+        return file
     for program in plan.latent.programs:
         check_sizes(program, file.sizes, plan.latent.points)
     chosen = choose_em_backend(plan, backend, file.sizes)
