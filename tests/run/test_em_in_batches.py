@@ -18,6 +18,7 @@ from platewright.backends.compile import find_compiler
 from platewright.errors import DataError, PlatewrightError, SourceError
 from platewright.language.plate import beginning
 from platewright.run.hidden import em_batches, row_file
+from platewright.run.hidden.batchable import why_whole
 from platewright.run.hidden.em_batches import BatchedRunner
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.row_file import RowFile, surveyed
@@ -258,7 +259,8 @@ def peaks(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_batches(monkeypatch, 20_000)
     found = []
-    for number, count in enumerate((3, 3, 30)):  # the first run only loads what is loaded once
+    # The first run only loads what is loaded once; fewer batches than these would not fill what is read ahead.
+    for number, count in enumerate((10, 10, 60)):
         values = np.random.default_rng(0).normal(size=count * 20_000)
         path = tmp_path / f"{number}.parquet"
         parquet.write_table(pyarrow.table({"y": values}), path, row_group_size=20_000)
@@ -320,6 +322,26 @@ def test_hidden_variables_of_groups_are_learned_from_all_rows(tmp_path: Path, mo
     fit = grouped().learn(path, **OPTIONS)
     assert "in batches" not in fit.how
     assert fit.estimate.objective == whole.estimate.objective
+
+
+def numbered() -> pw.Model:
+    """The model holds a number for each row."""
+    m = pw.Model("numbered")
+    row, k = m.plate("row", 4), m.plate("k", 2)
+    m.share = pw.Dirichlet(2, over=k)
+    m.mu = pw.Normal(0, sd=3, plates=k)
+    m.z = pw.Categorical(m.share, plates=row)
+    m.y = pw.Normal(m.mu[m.z], sd=pw.array([1.0, 2.0, 3.0, 4.0], over=row), plates=row)
+    return m
+
+
+def test_the_condition_that_fails_is_named() -> None:
+    def reason(model: pw.Model, row: str) -> str:
+        return why_whole(model.derive("y", goal="map").plan, row)
+
+    assert reason(common(), "row") == "" and reason(in_turn(), "row") == ""
+    assert reason(grouped(), "row") == "a hidden variable does not live on `row`"
+    assert reason(numbered(), "row") == "the model holds a table over `row`"
 
 
 def test_missing_cells_in_a_later_batch_are_learned_from_all_rows(
