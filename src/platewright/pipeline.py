@@ -37,14 +37,18 @@ from platewright.run.exact.changing import needs_rows, row_plate
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.runner import Runner, all_finite, choose_runner, most_rows
 from platewright.run.execute import Statistics, columns_of
+from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.hidden.mean_field_batches import bound_in_batches
 from platewright.run.iterating import run_iterated
 from platewright.run.results.report import report
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Goal, Plan
+from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.mean_field import MeanFieldPlan
 from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
@@ -184,6 +188,9 @@ class Model(language.Model):
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
+        if isinstance(plan, EMPlan | MeanFieldPlan):
+            del pieces  # the thread that reads ahead would wait for us to the end of the run
+            return self._iterate_over_file(plan, path, first, goal, by, backend, seed, options)
         if not isinstance(plan, Plan) or needs_rows(plan.program):
             return self._learn_whole(path, goal, by, backend, seed, options)
         derived = perf_counter()
@@ -198,6 +205,31 @@ class Model(language.Model):
             found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
         fit = Fit(plan, found, {}, sizes, labels, runner.backend, seed, signature=wanted)
         return _finished(fit, {"derive": derived - start}, derived)
+
+    def _iterate_over_file(
+        self,
+        plan: EMPlan | MeanFieldPlan,
+        path: str | Path,
+        first: Dataset,
+        goal: Goal,
+        by: str,
+        backend: str,
+        seed: int,
+        options: Mapping[str, Any],
+    ) -> AnyFit:
+        """A pass over the file in each iteration, where batches will do; else all rows are read first."""
+        known = (self._signature(), path, first, ROWS_IN_A_BATCH)
+        found: AnyFit | Declined
+        try:
+            if isinstance(plan, EMPlan):
+                found = learn_in_batches(plan, *known, seed=seed, backend=backend, options=options)
+            else:
+                found = bound_in_batches(plan, *known, seed=seed, options=options)
+        except MissingValue:
+            return self._learn_whole(path, goal, by, backend, seed, options)
+        if isinstance(found, Declined):
+            return self._learn_whole(path, goal, by, backend, seed, options)
+        return found
 
 
 def _passed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from platewright.errors import PlatewrightError
+from platewright.errors import DataError, PlatewrightError
 from platewright.operation import Declined
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.evidence.evidence_chib import chib
@@ -34,6 +34,10 @@ def evidence_of(fit: Shown) -> Evidence:
         case SampledFit():
             return chib(fit.plan, fit.columns, fit.sizes, fit.chains, fit.seed)
         case EstimatedFit():
+            if not fit.columns:
+                raise DataError(
+                    "the rows were read from a file and not kept", hint="learn from data in memory for the evidence"
+                )
             plan = plan_laplace(fit.plan.graph, "evidence")
             if isinstance(plan, Declined):
                 raise PlatewrightError(

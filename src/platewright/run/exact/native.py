@@ -126,13 +126,14 @@ def _plain(values: Any) -> NDArray[Any]:
     return np.ascontiguousarray(array, np.int64 if array.dtype.kind in "biu" else np.float64).reshape(array.shape)
 
 
-def _keys(module: Loaded) -> list[str]:
+@lru_cache(maxsize=64)
+def _keys(module: Loaded) -> tuple[str, ...]:
     """The names under which the emitted `statistics` returns its results, in the order of the passes."""
     for node in ast.parse(module.source).body:
         if isinstance(node, ast.FunctionDef) and node.name == "statistics":
             last = node.body[-1]
             assert isinstance(last, ast.Return) and isinstance(last.value, ast.Dict)
-            return [ast.literal_eval(key) for key in last.value.keys if key is not None]
+            return tuple(ast.literal_eval(key) for key in last.value.keys if key is not None)
     raise BackendError("the emitted module has no function `statistics`")
 
 

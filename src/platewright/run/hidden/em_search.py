@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts
-from platewright.run.hidden.climbing import Climb, climb
+from platewright.run.hidden.climbing import Climb, Slope, climb
 from platewright.run.hidden.em import Estimate, Runner, native_runner, start_values
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
@@ -20,21 +22,49 @@ SHORT = 20
 """Iterations of each start before the best is carried on."""
 
 
+class Searched(Protocol):
+    """What there is to search: a place to start, a hill to climb, and what is made of the end of a climb."""
+
+    @property
+    def slope(self) -> Slope[Any]: ...
+    def start(self, generator: np.random.Generator) -> dict[str, Array]: ...
+    def look(self, values: Mapping[str, Array]) -> Any: ...
+    def ended(self, climbed: Climb[Any]) -> Estimate: ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory(Runner):
+    """All rows are there at once."""
+
+    def start(self, generator: np.random.Generator) -> dict[str, Array]:
+        """Parameters to start from."""
+        return start_values(self, generator)
+
+
 def run_em(
     plan: EMPlan,
     columns: Mapping[str, Array],
     sizes: Mapping[str, int],
     *,
+    backend: str = "numpy",
+    **options: Any,
+) -> Estimate:
+    """The search of `search` with all rows in memory."""
+    native = native_runner(plan, columns, sizes) if backend == "c" else None
+    return search(InMemory(plan, columns, sizes, native), **options)
+
+
+def search(
+    runner: Searched,
+    *,
     seed: int = 0,
     restarts: int = 5,
     iterations: int = 1000,
     tolerance: float = 1e-10,
-    backend: str = "numpy",
     checkpoint: Checkpoint | None = None,
 ) -> Estimate:
     """The best of several short runs, carried on until it stands still; one that has no upper bound gives way."""
     check_counts(restarts=restarts, iterations=iterations)
-    runner = Runner(plan, columns, sizes, native_runner(plan, columns, sizes) if backend == "c" else None)
     with Ticker("em", iterations) as ticker:
         return _Search(runner, int(iterations), tolerance, checkpoint or Checkpoint(), ticker).run(seed, int(restarts))
 
@@ -43,7 +73,7 @@ class _Search:
     """Stages of a search: one for each start, then those that carry on, the best first."""
 
     def __init__(
-        self, runner: Runner, iterations: int, tolerance: float, checkpoint: Checkpoint, ticker: Ticker
+        self, runner: Searched, iterations: int, tolerance: float, checkpoint: Checkpoint, ticker: Ticker
     ) -> None:
         self.runner, self.iterations, self.tolerance = runner, iterations, tolerance
         self.checkpoint, self.ticker = checkpoint, ticker
@@ -135,9 +165,9 @@ class _Search:
             self.current = self.done.pop()
 
 
-def _begun(runner: Runner, generator: np.random.Generator) -> Climb:
+def _begun(runner: Searched, generator: np.random.Generator) -> Climb:
     """A climb from a start of its own."""
-    return Climb(start_values(runner, generator))
+    return Climb(runner.start(generator))
 
 
 def _again(begun: Climb) -> Climb:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -166,12 +167,23 @@ def run_mean_field(
     iterations: int = 1000,
     tolerance: float = 1e-10,
 ) -> Bounded:
+    """The search of `searched` with all rows in memory."""
+    start = partial(start_expectations, plan, columns, sizes)
+    return searched(Runner(plan, columns, sizes), start, seed, restarts, iterations, tolerance)
+
+
+def searched(
+    runner: Runner,
+    start: Callable[[np.random.Generator], Mapping[str, Any]],
+    seed: int = 0,
+    restarts: int = 5,
+    iterations: int = 1000,
+    tolerance: float = 1e-10,
+) -> Bounded:
     """The best of several short runs, carried on until it stands still."""
-    runner = Runner(plan, columns, sizes)
     best: Bounded | None = None
     for generator in np.random.default_rng(seed).spawn(restarts):
-        start = start_expectations(plan, columns, sizes, generator)
-        found = runner.run(start, 0.0, 20 if restarts > 1 else iterations, tolerance)
+        found = runner.run(start(generator), 0.0, 20 if restarts > 1 else iterations, tolerance)
         if best is None or found.bounds[-1] > best.bounds[-1]:
             best = found
     assert best is not None
@@ -203,7 +215,8 @@ class MeanFieldFit(Iterated):
     @cached_property
     def posterior(self) -> Posterior:
         """The mean-field distribution of the parameters."""
-        everything = {**self.columns, **self.result.expectations}
+        # Rows of a file that were not kept have left nothing but the values.
+        everything = {**self.columns, **self.result.expectations} if self.columns else {}
         return Posterior(self.plan.complete, self.result.values, everything, self.sizes)
 
     def __getitem__(self, name: str) -> Marginal:

@@ -48,7 +48,12 @@ class NativeEM:
     """
 
     def __init__(
-        self, plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], threads: int | None = None
+        self,
+        plan: EMPlan,
+        columns: Mapping[str, Array],
+        sizes: Mapping[str, int],
+        threads: int | None = None,
+        program: EMProgram | None = None,
     ) -> None:
         self.plan = plan
         self.columns = columns
@@ -61,7 +66,7 @@ class NativeEM:
         self.keys = dict(zip((statement.name for statement in plan.maximise.passes), _keys(self.module)))
         self.passes: list[tuple[NativePass, Any]] = []
         self.fixed: dict[str, Any] = {}
-        program = em_program(plan)
+        program = program or em_program(plan)
         self.source = program.source
         try:
             self.passes = self.compiled(program)

@@ -1,0 +1,113 @@
+"""Whether an iterative schema can go over a file batch by batch, and if not, why all rows must be there at once.
+
+It can where a row tells nothing about another but through the parameters: hidden variables and log factors are of
+single rows (or of steps of one series), and all that is kept of the rows are statistics that merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from platewright.algebra.expression import Expression, Index, Literal, Size, all_indices, names, walk
+from platewright.data.dataset import Dataset
+from platewright.data.signature import Signature
+from platewright.language.plate import root_of
+from platewright.operation import Declined
+from platewright.program.program import Program, expressions_of
+from platewright.program.statements import Pool, Statistic
+from platewright.run.hidden.row_file import RowFile, surveyed
+from platewright.schemas.em import EMPlan
+from platewright.schemas.mean_field import MeanFieldPlan
+
+
+def opened(
+    plan: EMPlan | MeanFieldPlan,
+    signature: Signature,
+    path: str | Path,
+    first: Dataset,
+    length: int,
+    count: int,
+    seed: int,
+) -> RowFile | Declined:
+    """The file after a first pass, with `count` of its rows to start from; `first` is its first batch."""
+    row = row_of_file(plan, first)
+    if row is None or first.sizes[row] < length:
+        return Declined("batches", "the rows are one batch")
+    if reason := why_whole(plan, row):
+        return Declined("batches", reason)
+    file = surveyed(
+        RowFile(plan.graph, signature, Path(path), length, row), count, np.random.default_rng([seed, count])
+    )
+    return file if file.count > 1 else Declined("batches", "the rows are one batch")
+
+
+def row_of_file(plan: EMPlan | MeanFieldPlan, dataset: Dataset) -> str | None:
+    """The one plate on which all columns begin; nothing where there are several."""
+    nodes = plan.graph.nodes
+    found = {nodes[name].axes[0].plate for name in dataset.columns if nodes[name].axes}
+    return found.pop() if len(found) == 1 else None
+
+
+def why_whole(plan: EMPlan | MeanFieldPlan, row: str) -> str:
+    """The condition that fails, or nothing."""
+    return next(_reasons(plan, row), "")
+
+
+def _reasons(plan: EMPlan | MeanFieldPlan, row: str) -> Iterator[str]:
+    graph = plan.graph
+    own = root_of(graph.plates, row)
+    if any(name != row and root_of(graph.plates, name) == own for name in graph.plates):
+        yield f"another plate is the same set as `{row}`"
+    if any(node.domain.levels == row for node in graph.nodes.values()):
+        yield f"other variables refer to elements of `{row}`"
+    for axes in plan.latent.elements:
+        if row not in {axis.plate for axis in axes}:
+            yield f"a hidden variable does not live on `{row}`"
+    solved = {name for block in plan.blocks for conditional in block.conditionals for name in conditional.variables}
+    for name in sorted({*solved, *plan.barren}):
+        if row in {axis.plate for axis in graph.nodes[name].axes}:
+            yield f"`{name}` is a parameter of each element of `{row}`"
+    hidden = [factor for item in plan.hidden for factor in item.factors]
+    for factor in (*graph.factors, *plan.rest, *hidden):
+        yield from _of_rows(factor.owner, factor.axes, [factor.expression], row)
+    for program in plan.latent.programs:
+        yield from _program_reasons(program, row)
+
+
+def _of_rows(what: str, over: tuple[Index, ...], parts: Iterable[Expression], row: str) -> Iterator[str]:
+    """Reasons why a sum over `over` is no sum of what each row adds by itself."""
+    on_rows = {index for index in over if index.plate == row}
+    if len(on_rows) > 1:
+        yield f"{what} is about pairs of elements of `{row}`"
+    for part in parts:
+        if any(index.plate == row for index in all_indices(part) - on_rows):
+            yield f"{what} needs all elements of `{row}` at once"
+        for node in walk(part):
+            if isinstance(node, Size) and node.plate == row:
+                yield f"{what} needs the number of elements of `{row}`"
+            if isinstance(node, Literal) and row in node.plates:
+                yield f"the model holds a table over `{row}`"
+
+
+def _program_reasons(program: Program, row: str) -> Iterator[str]:
+    """What is kept of the rows must merge, and what follows must not look at rows again."""
+    for statement in program.passes:
+        yield from _of_rows(statement.name, statement.over, expressions_of(statement), row)
+        if any(index.plate == row for index in _kept(statement)):
+            yield f"{statement.name} keeps something for each element of `{row}`"
+    on_rows = {name for name, axes in program.columns.items() if any(axis.plate == row for axis in axes)}
+    for later in program.body:
+        for part in expressions_of(later):
+            if names(part) & on_rows or any(index.plate == row for index in all_indices(part)):
+                yield f"{later.name} keeps something for each element of `{row}`"
+
+
+def _kept(statement: Statistic | Pool) -> tuple[Index, ...]:
+    """The indices of what a statement leaves behind, and those inside its features."""
+    if isinstance(statement, Statistic):
+        return statement.indices
+    inner = [index for feature in statement.features for index in feature.inner]
+    return (*(cell.index for cell in statement.cells), *inner)

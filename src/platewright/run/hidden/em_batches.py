@@ -1,0 +1,235 @@
+"""EM on a file that is read in batches: each iteration goes over the rows, and keeps only their statistics.
+
+    values -> for each batch: expectations, soft statistics, objective -> merged -> the mode of the parameters
+
+The statistics are those of the exact plan and merge as its batches do, so the iterations are those of a run with all
+rows in memory, up to the order of additions. The probabilities of hidden variables are made on demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import names
+from platewright.backends.c_chain import EMProgram, em_program
+from platewright.data.dataset import Dataset
+from platewright.data.signature import Signature
+from platewright.derive.explain import explain_plan
+from platewright.errors import PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.operation import Declined
+from platewright.program.program import expressions_of
+from platewright.run.checkpoint import Checkpoint, run_key
+from platewright.run.checks.sizing import check_sizes
+from platewright.run.execute import Statistics, arguments, loaded
+from platewright.run.hidden.batchable import opened
+from platewright.run.hidden.climbing import Climb, Slope
+from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, choose_em_backend, has_ties, start_values
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.em_search import search
+from platewright.run.hidden.native_em import NativeEM
+from platewright.run.hidden.recalled import Recalled, merged_parts
+from platewright.run.hidden.row_file import RowFile, Rows
+from platewright.schemas.em import EMPlan
+
+OPTIONS = ("restarts", "iterations", "tolerance", "checkpoint")
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """What a pass over the rows leaves: statistics by block, `log p(data, parameters)`, the steepest row."""
+
+    statistics: Mapping[int, Statistics]
+    objective: float
+    steepest: float
+
+
+@dataclass(frozen=True, eq=False)
+class BatchedRunner:
+    """The two steps of a plan on the rows of a file."""
+
+    plan: EMPlan
+    file: RowFile
+    backend: str = "numpy"
+    natives: dict[int, NativeEM] = field(default_factory=dict)
+    """The C of batches that stay in memory, by their first row."""
+
+    # -- what a search asks for ---
+
+    def start(self, generator: np.random.Generator) -> dict[str, Array]:
+        """Parameters to start from, by the rows that were drawn."""
+        return start_values(self._few, generator)
+
+    @cached_property
+    def slope(self) -> Slope[Passed]:
+        """What there is to climb."""
+        few = self._few.slope
+        return Slope(self.look, self.next_values, few.coordinates, few.reals, few.steepest)
+
+    def look(self, values: Mapping[str, Array]) -> Passed:
+        """The objective, and the statistics of all blocks that need nothing but these values."""
+        return self.passed(values, values, self._ready)
+
+    def next_values(self, found: Passed, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The mode of the parameters, block after block; one that needs new values of others takes a pass more."""
+        result = dict(values)
+        for number in range(len(self.plan.blocks)):
+            statistics = found.statistics.get(number)
+            if statistics is None:
+                statistics = self.passed(values, result, (number,)).statistics[number]
+            result |= self._all.mode(statistics, result, number)
+        return result
+
+    def ended(self, climbed: Climb[Passed]) -> Estimate:
+        """The result of a climb; probabilities are made when somebody asks for them."""
+        recalled = Recalled(self.plan.latent, self.file, partial(self._expectations, climbed.values))
+        return Estimate(climbed.values, recalled, tuple(climbed.history), climbed.converged, climbed.interrupted)
+
+    # -- passes ---
+
+    def passed(self, at: Mapping[str, Array], values: Mapping[str, Array], blocks: tuple[int, ...]) -> Passed:
+        """One pass: expectations at parameters `at`, statistics of some blocks given `values`."""
+        whole: dict[int, Statistics] = {}
+        total, steepest = self._elsewhere(at), -np.inf
+        for batch in self.file:
+            part = self._step(batch, at, values, blocks)
+            for number, statistics in part.statistics.items():
+                whole[number] = merged_parts(
+                    self.plan.latent.programs[number], self.file.row, whole.get(number), statistics
+                )
+            total, steepest = total + part.objective, max(steepest, part.steepest)
+        return Passed(whole, total, steepest)
+
+    def _step(
+        self, batch: Rows, at: Mapping[str, Array], values: Mapping[str, Array], blocks: tuple[int, ...]
+    ) -> Passed:
+        """The part of one batch, by C where it is there."""
+        native = self._native(batch)
+        if native is not None and native.native:
+            step = native.step(at)
+            if np.isfinite(step.objective):
+                return Passed({0: step.statistics}, step.objective, step.steepest)
+        runner = Runner(self._local, batch.columns, batch.sizes)
+        try:
+            found = runner.expected(at)
+        except PlatewrightError as error:
+            raise _counted_from(error, batch) from error
+        statistics = {}
+        for number in blocks:
+            program = self.plan.latent.programs[number]
+            module = loaded(program)
+            everything = {**batch.columns, **found.expectations, **values}
+            statistics[number] = module.statistics(*arguments(program, module, everything, runner.all_sizes))
+        return Passed(statistics, found.objective, found.steepest)
+
+    def _expectations(self, values: Mapping[str, Array], batch: Rows) -> Mapping[str, Array]:
+        """The expectations of one batch."""
+        return Runner(self._local, batch.columns, batch.sizes).expected(values).expectations
+
+    def _native(self, batch: Rows) -> NativeEM | None:
+        if self.backend != "c":
+            return None
+        if batch.start in self.natives:
+            return self.natives[batch.start]
+        found = NativeEM(self._local, batch.columns, batch.sizes, program=self._printed)
+        if self.file.held:
+            self.natives[batch.start] = found
+        return found
+
+    def _elsewhere(self, values: Mapping[str, Array]) -> float:
+        """Log factors that are not of single rows, taken once."""
+        environment = Environment(dict(values), self.file.sizes)
+        factors = [factor for factor in self.plan.rest if factor not in self._local.rest]
+        with np.errstate(divide="ignore"):
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in factors)
+
+    # -- what stays the same ---
+
+    @cached_property
+    def _few(self) -> Runner:
+        """The runner on the rows that were drawn."""
+        return Runner(self.plan, self.file.sample.columns, self.file.sample.sizes)
+
+    @cached_property
+    def _all(self) -> Runner:
+        """The runner that goes from merged statistics to modes."""
+        return Runner(self.plan, {}, self.file.sizes)
+
+    @cached_property
+    def _local(self) -> EMPlan:
+        """The plan with the log factors of single rows alone."""
+        row = self.file.row
+        rest = tuple(factor for factor in self.plan.rest if row in {axis.plate for axis in factor.axes})
+        return replace(self.plan, rest=rest)
+
+    @cached_property
+    def _printed(self) -> EMProgram:
+        """The C of the plan, which all batches share."""
+        return em_program(self._local)
+
+    @cached_property
+    def _ready(self) -> tuple[int, ...]:
+        """Blocks whose statistics do not wait for the new values of blocks before them."""
+        found: list[int] = []
+        solved: set[str] = set()
+        for number, (program, block) in enumerate(zip(self.plan.latent.programs, self.plan.blocks, strict=True)):
+            if not any(names(part) & solved for one in program.passes for part in expressions_of(one)):
+                found.append(number)
+            solved |= {name for conditional in block.conditionals for name in conditional.variables}
+        return tuple(found)
+
+
+def _counted_from(error: PlatewrightError, batch: Rows) -> PlatewrightError:
+    """The same error; elements of a later batch are not counted from the first row of the file."""
+    if not batch.start or not error.where or type(error) is not PlatewrightError:
+        return error
+    where = f"{error.where}, counted from row {batch.start} of the file"
+    return PlatewrightError(error.found, where=where, expected=error.expected, hint=error.hint)
+
+
+def learn_in_batches(
+    plan: EMPlan,
+    signature: Signature,
+    path: str | Path,
+    first: Dataset,
+    length: int,
+    *,
+    seed: int,
+    backend: str,
+    options: Mapping[str, Any],
+) -> EstimatedFit | Declined:
+    """EM over a file of more rows than one batch; declined where all rows must be there at once."""
+    begin = perf_counter()
+    if extra := set(options) - set(OPTIONS):
+        raise UnknownName(min(extra), OPTIONS, where=f"options of {plan.schema}")
+    file = opened(plan, signature, path, first, length, ROWS_TO_START, seed)
+    if isinstance(file, Declined):
+        return file
+    for program in plan.latent.programs:
+        check_sizes(program, file.sizes, plan.latent.points)
+    chosen = choose_em_backend(plan, backend, file.sizes)
+    if has_ties(plan):
+        chosen = "numpy"  # their C is made for the codes that are seen, and these differ from batch to batch
+    told = dict(options)
+    store = _checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
+    best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
+    seconds = {"run": perf_counter() - begin}
+    return EstimatedFit(plan, best, {}, file.sizes, file.labels, seed, f"{chosen}, in batches", seconds)
+
+
+def _checkpoint(plan: EMPlan, file: RowFile, path: str | Path | None, options: Mapping[str, object]) -> Checkpoint:
+    """Where the state of a run is stored, and what it must belong to: each batch adds to the key."""
+    if path is None:
+        return Checkpoint()
+    key = explain_plan(plan)
+    for batch in file:
+        key = run_key(key, batch.columns, options)
+    return Checkpoint(Path(path), key)
