@@ -44,7 +44,8 @@ docs: $(VENV)/installed-docs
 	$(RUN) -m sphinx --fail-on-warning --keep-going --quiet -b html -d docs/_build/doctrees docs docs/_build/html
 
 bench: $(VENV)/installed-bench
-	$(RUN) benchmarks/exact.py
+	-$(RUN) benchmarks/exact.py
+	-$(RUN) benchmarks/latent.py
 
 OUTSIDE := PYTHONPATH=src:tests $(RUN) -m
 CASES ?=
