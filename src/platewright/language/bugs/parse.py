@@ -74,9 +74,15 @@ def check_size(text: str) -> None:
     """Refuse texts that are too long or nested too deeply before any work is done."""
     if len(text) > MOST_CHARACTERS:
         raise BugsError(f"the text has {len(text):,} characters", expected=f"at most {MOST_CHARACTERS:,}")
-    depth, line, column = 0, 1, 0
+    depth, line, column, signs = 0, 1, 0, 0
     for character in text:
         column += 1
+        if character in "!-+":
+            signs += 1
+            if signs > MOST_LEVELS:
+                raise complain(text, (line, column), "signs are nested too deeply", f"at most {MOST_LEVELS} in a row")
+        elif not character.isspace():
+            signs = 0
         if character == "\n":
             line, column = line + 1, 0
         elif character in "([{":
