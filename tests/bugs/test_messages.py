@@ -62,3 +62,10 @@ def test_data_errors_point_too() -> None:
     assert caught.value.column == 23
     with pytest.raises(BugsError, match=r"3 numbers do not fill \.Dim = 2 x 2"):
         parse_data("list(x = structure(.Data = c(1, 2, 3), .Dim = c(2, 2)))")
+
+
+def test_a_remark_may_be_a_row_of_dashes() -> None:
+    import platewright as pw
+
+    model = pw.read_bugs("model {\n  # " + "-" * 300 + " (((\n  x ~ dnorm(0, 1)\n}")
+    assert "x" in model.variables

@@ -74,9 +74,12 @@ def check_size(text: str) -> None:
     """Refuse texts that are too long or nested too deeply before any work is done."""
     if len(text) > MOST_CHARACTERS:
         raise BugsError(f"the text has {len(text):,} characters", expected=f"at most {MOST_CHARACTERS:,}")
-    depth, line, column, signs = 0, 1, 0, 0
+    depth, line, column, signs, remark = 0, 1, 0, 0, False
     for character in text:
         column += 1
+        remark = (remark or character == "#") and character != "\n"
+        if remark:  # rows of dashes are dear to those who write remarks
+            continue
         if character in "!-+":
             signs += 1
             if signs > MOST_LEVELS:
