@@ -46,19 +46,20 @@ def table_move(state: State, name: str) -> State | Declined:
     )
 
 
-def _places(factor: Factor, name: str) -> set[tuple[Expression, ...]]:
+def places(factor: Factor, name: str) -> set[tuple[Expression, ...]]:
+    """Where a factor looks a variable up."""
     return {n.indices for n in walk(factor.expression) if isinstance(n, Reference) and n.name == name}
 
 
 def _coupled(factor: Factor, name: str) -> bool:
-    return len(_places(factor, name)) > 1
+    return len(places(factor, name)) > 1
 
 
 def _at_level(
     factor: Factor, name: str, axes: tuple[Index, ...], level: Index, unknown: tuple[str, ...]
 ) -> Expression | Declined:
     """A factor's contribution to one element of the variable, with the variable set to `level`."""
-    place = next(iter(_places(factor, name)))
+    place = next(iter(places(factor, name)))
     if reason := looked_up_apart(factor, place, set(unknown)):
         return Declined(f"sum out {name}", f"`{name}` is looked up at {reason} in {factor.owner}")
     return at_element(factor, place, axes, substitute(factor.expression, {Reference(name, place): level}))

@@ -15,6 +15,8 @@ from platewright.data.dataset import Dataset
 from platewright.errors import ImproperPosterior, NotFinite
 from platewright.family import Array
 from platewright.graph.graph import Graph
+from platewright.language.plate import beginning, membership
+from platewright.operations.split_partly_known import observed_name, seen_name
 from platewright.program.program import Program
 
 Statistics = Mapping[str, Any]
@@ -52,9 +54,6 @@ def loaded(program: Program) -> Loaded:
 
 def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:
     """Data by variable name, with the hidden columns: membership, beginnings of sequences, which cells were seen."""
-    from platewright.language.plate import beginning, membership
-    from platewright.operations.split_partly_known import observed_name, seen_name
-
     found: dict[str, Array] = dict(dataset.columns)
     for plate, codes in dataset.parents.items():
         outer = graph.plates[plate].within

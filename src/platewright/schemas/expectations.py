@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from platewright.algebra.build import add, call, exp, log_sum_exp, multiply, totals
-from platewright.algebra.expression import Expression, Index, Reference, names
+from platewright.algebra.expression import Expression, Index, Reference
 from platewright.graph.graph import Graph
 from platewright.program.program import Program
 from platewright.program.statements import Assign
-from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.body_program import body_program
 from platewright.schemas.hidden import Clique, Group, at_levels, joint_name
 
 IMPOSSIBLE = -1e300
@@ -32,13 +32,7 @@ def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[st
         wanted = [(item.name,) for item in group.members]
         wanted += [found for found in joint if set(found) <= set(group.levels)]
         body += [_marginal(group, found) for found in wanted if joint_name(found) not in made]
-    used = {name for statement in body for name in names(statement.expression)}
-    columns = {name: node.axes for name, node in graph.nodes.items() if name in used}
-    made = {statement.name for statement in body}
-    columns |= {name: () for name in sorted(used - made) if name not in columns}  # moments, as mean field has them
-    nodes = {name: node for name, node in graph.nodes.items() if name in columns}
-    codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
-    return Program(graph.title, columns, (), tuple(body), tuple(s.name for s in body), codes, fixed_sizes(graph))
+    return body_program(graph, body)
 
 
 def _axes(group: Group, scope: Sequence[str]) -> tuple[Index, ...]:

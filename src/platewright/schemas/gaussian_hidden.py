@@ -21,18 +21,18 @@ from platewright.algebra.expression import (
     Reference,
     bound,
     mentions,
-    names,
     rebuild,
     walk,
 )
 from platewright.algebra.put_in import put_in
+from platewright.elimination.tables import places
 from platewright.errors import ModelError
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.program.statements import Assign
-from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.hidden import NAME, Hidden, places
+from platewright.schemas.body_program import body_program
+from platewright.schemas.hidden import NAME, Hidden
 
 Place = tuple[Expression, ...]
 
@@ -317,13 +317,6 @@ def _at_values(
 
 
 def _program(graph: Graph, body: list[Assign], members: tuple[GaussianMember, ...], axes: tuple[Index, ...]) -> Program:
-    used = {name for statement in body for name in names(statement.expression)}
-    columns = {name: node.axes for name, node in graph.nodes.items() if name in used}
-    for member in members:
-        for name in (member.at, f"{member.at}.before"):
-            if name in used:
-                columns[name] = (*axes, *member.inner)
-    columns |= {name: () for name in sorted(used) if name not in columns}  # moments, as mean field has them
-    nodes = {name: node for name, node in graph.nodes.items() if name in columns}
-    codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
-    return Program(graph.title, columns, (), tuple(body), tuple(s.name for s in body), codes, fixed_sizes(graph))
+    """Statements that read members from the arrays of values at which to evaluate."""
+    arrays = {name: (*axes, *m.inner) for m in members for name in (m.at, f"{m.at}.before")}
+    return body_program(graph, body, arrays)

@@ -8,14 +8,14 @@ every element. The order in which it is eliminated is chosen here, once, for all
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from platewright.algebra.expression import Expression, Index, Reference, walk
+from platewright.algebra.expression import Expression, Index, Reference
 from platewright.algebra.put_in import put_in
 from platewright.elimination.state import TableConditional
-from platewright.elimination.tables import at_element, looked_up_apart
+from platewright.elimination.tables import at_element, looked_up_apart, places
 from platewright.errors import UnknownName
 from platewright.graph.graph import Factor, Graph
 from platewright.inference.ordering import choose_ordering
@@ -105,10 +105,6 @@ class Group:
     def levels(self) -> Mapping[str, Index]:
         """The level index of each member."""
         return {item.name: item.level for item in self.members}
-
-    def holding(self, wanted: Iterable[str]) -> Clique | None:
-        """The first clique with all these variables."""
-        return next((clique for clique in self.cliques if set(wanted) <= set(clique.scope)), None)
 
 
 def joint_name(names: Sequence[str]) -> str:
@@ -211,11 +207,6 @@ def _level_count(graph: Graph, item: Hidden) -> int:
         return int(domain.upper - domain.lower) + 1
     plate = graph.plates.get(item.level.plate)
     return (plate.size if plate is not None else None) or USUAL_LEVELS
-
-
-def places(factor: Factor, name: str) -> set[tuple[Expression, ...]]:
-    """Where a factor looks a variable up."""
-    return {n.indices for n in walk(factor.expression) if isinstance(n, Reference) and n.name == name}
 
 
 def _apart(factor: Factor, names: set[str]) -> str:

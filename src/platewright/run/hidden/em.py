@@ -19,7 +19,7 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import smoothed, some_steps
 from platewright.run.hidden.climbing import Climb, Slope, climb
-from platewright.run.hidden.gaussian_hidden import condition, point_sizes
+from platewright.run.hidden.gaussian_hidden import condition, with_points
 from platewright.run.hidden.interior import moved_inside
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
@@ -88,10 +88,7 @@ class Runner:
     @cached_property
     def all_sizes(self) -> dict[str, int]:
         """Sizes of plates, and of the points that stand for hidden Gaussians."""
-        found = dict(self.sizes)
-        for cloud in self.plan.latent.gaussian:
-            found |= point_sizes(cloud, self.sizes)
-        return found
+        return with_points(self.plan.latent, self.sizes)
 
     def mode(self, found: Statistics, everything: Mapping[str, Array], number: int = 0) -> dict[str, Array]:
         """The mode of a block of parameters given expected statistics."""

@@ -20,6 +20,7 @@ from platewright.program.program import Program
 from platewright.run.execute import finish, loaded
 from platewright.run.hidden.gaussian_chain import ChainSystem
 from platewright.schemas.gaussian_hidden import GaussianGroup, block_name, earlier_name, gradient_name
+from platewright.schemas.latent import Latent
 
 Sizes = Mapping[str, int]
 Values = Mapping[str, Array]
@@ -195,7 +196,9 @@ def start_points(group: GaussianGroup, means: Values, sizes: Sizes) -> dict[str,
     return found | {f"{n}.earlier": values for n, values in solver.parted(cloud[..., width:]).items()}
 
 
-def point_sizes(group: GaussianGroup, sizes: Sizes) -> dict[str, int]:
-    """The number of points of a group, as the size of their plate."""
-    width = Solver(group, {}, sizes).width
-    return {group.point.plate: 2 * width * (1 if group.step is None else 2)}
+def with_points(latent: Latent, sizes: Sizes) -> dict[str, int]:
+    """Sizes of plates, and of the points that stand for hidden Gaussians."""
+    found = dict(sizes)
+    for group in latent.gaussian:
+        found[group.point.plate] = 2 * Solver(group, {}, sizes).width * (1 if group.step is None else 2)
+    return found

@@ -22,7 +22,7 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward, smooth
 from platewright.run.hidden.climbing import FALL
-from platewright.run.hidden.gaussian_hidden import condition, point_sizes
+from platewright.run.hidden.gaussian_hidden import condition, with_points
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.results.iterated import Iterated
 from platewright.schemas.hidden import Group, Hidden, hidden_named, joint_name
@@ -58,10 +58,7 @@ class Runner:
     @cached_property
     def all_sizes(self) -> dict[str, int]:
         """Sizes of plates, and of the points that stand for hidden Gaussians."""
-        found = dict(self.sizes)
-        for cloud in self.plan.latent.gaussian:
-            found |= point_sizes(cloud, self.sizes)
-        return found
+        return with_points(self.plan.latent, self.sizes)
 
     def posterior(self, expectations: Mapping[str, Array]) -> tuple[Posterior, float]:
         """The distribution of the parameters given hidden probabilities, and its log normaliser."""

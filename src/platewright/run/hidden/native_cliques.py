@@ -28,6 +28,7 @@ from platewright.program.statements import Assign, Pool, Statistic
 from platewright.run.exact.native import _keys
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.native_em import EMStep
+from platewright.schemas.body_program import body_program
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Clique, at_levels, joint_name
 
@@ -240,15 +241,11 @@ class NativeCliques:
             f"count {k}": (*map(self._code_index, c.codes), *(list(self.levels.values())[v] for v in c.classes))
             for k, c in enumerate(self.program.counts)
         }
-        return self._program([*before, *rest], {}), self._program(after, shapes), tuple(one.name for one in rest)
-
-    def _program(self, body: list[Assign], arrays: Mapping[str, tuple[Index, ...]]) -> Program:
-        used = {name for statement in body for name in names(statement.expression)}
-        nodes = {name: node for name, node in self.plan.graph.nodes.items() if name in used}
-        columns = {name: node.axes for name, node in nodes.items()} | dict(arrays)
-        codes = {name: str(node.domain.levels) for name, node in nodes.items() if node.domain.kind == "levels"}
-        results = tuple(statement.name for statement in body)
-        return Program(self.plan.graph.title, columns, (), tuple(body), results, codes)
+        return (
+            body_program(self.plan.graph, [*before, *rest]),
+            body_program(self.plan.graph, after, shapes),
+            tuple(one.name for one in rest),
+        )
 
 
 def _pointer(values: Array) -> ctypes.c_void_p:
