@@ -10,9 +10,9 @@ import pytest
 
 import platewright as pw
 from backends.test_c_em import assert_same, assert_step, has_c
-from platewright.backends.c_chain import ChainPass, em_program
-from platewright.backends.c_chain_text import narrowed
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c_chain.chain import ChainPass, em_program
+from platewright.backends.c_chain.text import narrowed
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import read_graph
 from platewright.language.plate import beginning

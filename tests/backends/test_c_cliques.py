@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
 from platewright.data.bind import bind
 from platewright.family import Array
 from platewright.run.execute import arguments, columns_of, loaded

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from platewright.backends.c_collapsed import default_source
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c_collapsed.collapsed import default_source
 from platewright.errors import PlatewrightError
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from platewright.backends.c_gibbs_draws import DRAWS
-from platewright.backends.c_gibbs_support import shared_text
-from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c_gibbs.draws import DRAWS
+from platewright.backends.c_gibbs.support import shared_text
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler here")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.c_em import em_source, fused_program
-from platewright.backends.c_em_support import SUPPORT
-from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c_em.em import em_source, fused_program
+from platewright.backends.c_em.support import SUPPORT
 from platewright.graph.graph import read_graph
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import finish

@@ -11,9 +11,9 @@ import pytest
 
 from platewright.algebra.build import call
 from platewright.algebra.expression import ONE, Constant, Expression, Index, Reference
-from platewright.backends.c_gram import ROOM
-from platewright.backends.c_support import BLOCK
-from platewright.backends.compile import FLAGS, find_compiler
+from platewright.backends.c.compile import FLAGS, find_compiler
+from platewright.backends.c.gram import ROOM
+from platewright.backends.c.support import BLOCK
 from platewright.program.program import Program
 from platewright.program.statements import Feature, Pool
 from platewright.run.exact import native

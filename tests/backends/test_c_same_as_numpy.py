@@ -32,8 +32,8 @@ from platewright.algebra.expression import (
     Where,
 )
 from platewright.algebra.substitution import substitute
-from platewright.backends.c import c_program
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c.program import c_program
 from platewright.program.program import Program
 from platewright.program.statements import Cell, Feature, Pool, Statistic
 from platewright.run.exact import native

@@ -11,8 +11,8 @@ import pytest
 
 from example_models import MAKERS, bound_program
 from platewright.algebra.expression import Constant, Index, Indicator, Reference
-from platewright.backends.c import c_program, c_source
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c.program import c_program, c_source
 from platewright.program.program import Program
 from platewright.program.statements import Cell, Feature, Pool, Statistic
 from platewright.run.exact.native import native_statistics

@@ -12,7 +12,7 @@ import pytest
 
 import platewright as pw
 from example_models import MAKERS, bound_program
-from platewright.backends.compile import FLAGS, Compiler, cache_folder, find_compiler, library
+from platewright.backends.c.compile import FLAGS, Compiler, cache_folder, find_compiler, library
 from platewright.errors import BackendError, NoCompilerWarning
 from platewright.run.exact import native
 from platewright.run.exact.native import choose_backend, native_statistics

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.em_support import MODES
-from platewright.backends.numpy_em import _EMEmitter, numpy_em_source
+from platewright.backends.numpy.em import _EMEmitter, numpy_em_source
+from platewright.backends.numpy.em_support import MODES
 from platewright.families import FAMILY_BY_NAME
 from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_search import run_em

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backends.test_em_source import flowers, run_file
-from platewright.backends.numpy_gibbs import _GibbsEmitter, numpy_gibbs_source
+from platewright.backends.numpy.gibbs import _GibbsEmitter, numpy_gibbs_source
 from platewright.run.samplers.gibbs import Sampler
 from platewright.run.samplers.sampling import run_gibbs
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs

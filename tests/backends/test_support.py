@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from platewright.backends import pooling, support
 from platewright.backends.hints import functions_of, without_hints
-from platewright.backends.numpy import shared_texts
+from platewright.backends.numpy import pooling, support
+from platewright.backends.numpy.program import shared_texts
 
 BOTH = pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
 

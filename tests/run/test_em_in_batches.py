@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 import platewright as pw
 from platewright import pipeline
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
 from platewright.errors import DataError, PlatewrightError, SourceError
 from platewright.language.plate import beginning
 from platewright.run.hidden import em_batches, row_file

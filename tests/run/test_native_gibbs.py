@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.c_gibbs import gibbs_source
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c_gibbs.gibbs import gibbs_source
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.run.samplers.native_gibbs import compiled_gibbs

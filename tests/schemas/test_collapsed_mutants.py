@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from backends import test_c_collapsed
-from platewright.backends import c_collapsed, c_collapsed_rows
+from platewright.backends.c_collapsed import collapsed as c_collapsed
+from platewright.backends.c_collapsed import rows as c_collapsed_rows
 from platewright.errors import PlatewrightError
 from platewright.run.samplers import collapsed, collapsed_data
 from platewright.run.samplers.collapsed_fit import parameters_given

@@ -12,9 +12,9 @@ from platewright.algebra.build import equal, multiply
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Index, Reference, Sum
 from platewright.algebra.grouped import grouped
-from platewright.backends.c_expression import Unprintable
-from platewright.backends.c_gibbs import gibbs_source
-from platewright.backends.numpy import numpy_source
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.backends.numpy.program import numpy_source
 from platewright.elimination.state import TableConditional
 from platewright.graph.graph import read_graph
 from platewright.operation import Declined

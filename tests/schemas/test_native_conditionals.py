@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_expression import Unprintable
-from platewright.backends.c_gibbs import gibbs_source
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_gibbs.gibbs import gibbs_source
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
 from platewright.language.plate import beginning

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from platewright.backends.c_gibbs import GibbsSource, gibbs_source
+from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.family import Array
 from platewright.run.samplers.native_gibbs import compiled_gibbs, integer_names
 from platewright.schemas.gibbs import GibbsPlan

@@ -8,18 +8,16 @@ from functools import partial
 import pytest
 
 from backends import test_c_draws
-from platewright.backends import (
-    c_gibbs,
-    c_gibbs_chain,
-    c_gibbs_coordinates,
-    c_gibbs_draws,
-    c_gibbs_entries,
-    c_gibbs_gaussian,
-    c_gibbs_hamiltonian,
-    c_gibbs_rows,
-    c_gibbs_slice,
-    c_gibbs_statistics,
-)
+from platewright.backends.c_gibbs import chain as c_gibbs_chain
+from platewright.backends.c_gibbs import coordinates as c_gibbs_coordinates
+from platewright.backends.c_gibbs import draws as c_gibbs_draws
+from platewright.backends.c_gibbs import entries as c_gibbs_entries
+from platewright.backends.c_gibbs import gaussian as c_gibbs_gaussian
+from platewright.backends.c_gibbs import gibbs as c_gibbs
+from platewright.backends.c_gibbs import hamiltonian as c_gibbs_hamiltonian
+from platewright.backends.c_gibbs import rows as c_gibbs_rows
+from platewright.backends.c_gibbs import slice as c_gibbs_slice
+from platewright.backends.c_gibbs import statistics as c_gibbs_statistics
 from platewright.errors import PlatewrightError
 from schemas import test_native_conditionals, test_native_draws
 from schemas.mutation import Mutant, planted

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from platewright.backends.c import c_source
-from platewright.backends.numpy import numpy_source
+from platewright.backends.c.program import c_source
+from platewright.backends.numpy.program import numpy_source
 from platewright.errors import UnknownName
 from platewright.program.program import Program
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from platewright.backends.c_collapsed import default_source
+from platewright.backends.c_collapsed.collapsed import default_source
 from platewright.backends.emit import emit
 from platewright.backends.naming import comment
-from platewright.backends.numpy_em import numpy_em_source
-from platewright.backends.numpy_gibbs import numpy_gibbs_source
+from platewright.backends.numpy.em import numpy_em_source
+from platewright.backends.numpy.gibbs import numpy_gibbs_source
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.program.program import Program

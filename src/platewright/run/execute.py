@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.naming import Names
-from platewright.backends.numpy import numpy_source
+from platewright.backends.numpy.program import numpy_source
 from platewright.data.dataset import Dataset
 from platewright.errors import ImproperPosterior, NotFinite
 from platewright.family import Array

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from platewright.backends.pooling import without_pool
+from platewright.backends.numpy.pooling import without_pool
 from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.program.statements import Pool, Statistic

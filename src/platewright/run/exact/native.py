@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platewright.algebra.expression import Call, Constant, walk
-from platewright.backends.c import CPass, CProgram, Output, c_program
-from platewright.backends.c_pool import OUTPUTS, live_features
-from platewright.backends.compile import find_compiler, library, loaded_library
-from platewright.backends.twofold import two_sum
+from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.pool import OUTPUTS, live_features
+from platewright.backends.c.program import CPass, CProgram, Output, c_program
+from platewright.backends.numpy.twofold import two_sum
 from platewright.data.cells import is_upright
 from platewright.errors import BackendError, NoCompilerWarning
 from platewright.program.program import Program, expressions_of

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
 from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.program.program import Program

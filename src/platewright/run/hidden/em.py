@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
 from platewright.errors import Unbounded, UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning

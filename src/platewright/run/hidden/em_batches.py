@@ -19,7 +19,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
-from platewright.backends.c_chain import EMProgram, em_program
+from platewright.backends.c_chain.chain import EMProgram, em_program
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.derive.explain import explain_plan

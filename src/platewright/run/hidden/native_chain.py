@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment
-from platewright.backends.c_chain import ChainPass
-from platewright.backends.c_expression import Unprintable
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_chain.chain import ChainPass
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.hidden.native_chain_layout import ChainSums, bundles_of

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from platewright.algebra.evaluate import evaluate
 from platewright.algebra.expression import ONE, Index
-from platewright.backends.c_em_text import BLOCK, STRIDE
+from platewright.backends.c_em.text import BLOCK, STRIDE
 from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Layout
 from platewright.run.hidden.native_em_sums import Contraction, Placed, Sums

@@ -1,6 +1,6 @@
 """Coefficients, tables and sums of a pass over hidden chains: of the value of a step, or of two neighbouring steps.
 
-First steps and later ones have coefficients and sums of their own; see `backends/c_chain.py`.
+First steps and later ones have coefficients and sums of their own; see `backends/c_chain/chain.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_em import FusedPass
+from platewright.backends.c_em.em import FusedPass
 from platewright.family import Array
 from platewright.run.hidden.native_chain_layout import Bundles, ChainContraction, ChainLayout, ChainSums
 from platewright.run.hidden.native_em_layout import Doubles

@@ -16,9 +16,9 @@ import numpy as np
 from platewright.algebra.build import exp, multiply, totals
 from platewright.algebra.expression import Expression, Index, Multiply, Reference, free_indices, names, walk
 from platewright.algebra.put_in import put_in
-from platewright.backends.c_cliques import CliquePass, RowCount, RowTable, clique_source
-from platewright.backends.c_expression import Unprintable
-from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_em.cliques import CliquePass, RowCount, RowTable, clique_source
 from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.graph.graph import Factor

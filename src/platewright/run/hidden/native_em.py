@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_chain import ChainPass, EMProgram, em_program
-from platewright.backends.c_chain_text import narrowed, width_for, without_comments
-from platewright.backends.c_expression import Unprintable
-from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_chain.chain import ChainPass, EMProgram, em_program
+from platewright.backends.c_chain.text import narrowed, width_for, without_comments
 from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.language.plate import beginning

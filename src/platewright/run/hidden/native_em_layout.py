@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Index, Reference, free_indices
 from platewright.algebra.node import Expression
-from platewright.backends.c_em import FusedPass
-from platewright.backends.c_em_split import Term, canonical
-from platewright.backends.c_em_text import BLOCK, STRIDE
-from platewright.backends.c_expression import Unprintable
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_em.em import FusedPass
+from platewright.backends.c_em.split import Term, canonical
+from platewright.backends.c_em.text import BLOCK, STRIDE
 from platewright.family import Array
 
 Doubles = NDArray[np.float64]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_em import FusedPass
+from platewright.backends.c_em.em import FusedPass
 from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Fused, Layout, fuse
 from platewright.run.hidden.native_em_sums import Contraction, Doubtful, PlacedPool, Sums

@@ -14,9 +14,9 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import ONE, Constant, Index
 from platewright.algebra.node import Expression
 from platewright.algebra.substitution import substitute
-from platewright.backends.c_em import SoftPool, moment
-from platewright.backends.c_em_split import Terms, canonical
-from platewright.backends.twofold import two_sum
+from platewright.backends.c_em.em import SoftPool, moment
+from platewright.backends.c_em.split import Terms, canonical
+from platewright.backends.numpy.twofold import two_sum
 from platewright.run.hidden.native_em_layout import Doubles, Layout, Places
 
 LOSS = 1e-6

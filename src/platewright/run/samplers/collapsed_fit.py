@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from platewright.backends.c_expression import Unprintable
-from platewright.backends.compile import find_compiler
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c.expression import Unprintable
 from platewright.errors import BackendError, NotFinite, ParameterError, SizeError, UnknownName
 from platewright.family import Array
 from platewright.program.program import EVIDENCE

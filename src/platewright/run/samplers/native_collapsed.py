@@ -13,9 +13,9 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Literal, LogDeterminant, free_indices, mentions, walk
-from platewright.backends.c_collapsed import CollapsedSource, collapsed_source
-from platewright.backends.c_collapsed_printer import padded
-from platewright.backends.compile import Compiler, library, loaded_library
+from platewright.backends.c.compile import Compiler, library, loaded_library
+from platewright.backends.c_collapsed.collapsed import CollapsedSource, collapsed_source
+from platewright.backends.c_collapsed.printer import padded
 from platewright.errors import BackendError, PlatewrightError
 from platewright.family import Array
 from platewright.run.samplers.collapsed_data import CollapsedData

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from platewright.backends.c_expression import Unprintable
-from platewright.backends.c_gibbs import GibbsSource, gibbs_source
-from platewright.backends.c_gibbs_function import Slot
-from platewright.backends.c_pool import live_features
-from platewright.backends.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c.pool import live_features
+from platewright.backends.c_gibbs.function import Slot
+from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.errors import BackendError, ImproperPosterior, PlatewrightError
 from platewright.family import Array
 from platewright.program.statements import Pool

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment
-from platewright.backends.c_expression import Unprintable
+from platewright.backends.c.expression import Unprintable
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.checks.sanity import check_counts

@@ -1,0 +1,1 @@
+"""Programs as C: expressions, pools, Gram matrices, and the compiler."""

@@ -1,0 +1,1 @@
+"""Hidden chains as C: forward-backward recursions in vector lanes."""

@@ -1,0 +1,1 @@
+"""Collapsed Gibbs sweeps as C."""

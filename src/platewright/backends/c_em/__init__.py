@@ -1,0 +1,1 @@
+"""The E and M pass of EM as C."""

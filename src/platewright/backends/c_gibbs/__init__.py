@@ -1,0 +1,1 @@
+"""Gibbs sweeps as C, one kind of block a file."""

@@ -1,0 +1,240 @@
+"""Print a whole Gibbs plan as one standalone C file.
+
+    int sweeps(count, thin, only, array, size, random, report, out)
+
+Each block is a function that brings its statistics up to date and one that draws; `sweeps` calls them in the order of
+the plan. A plan with a part that has no C raises `Unprintable` with the reason, and NumPy runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from platewright.algebra.expression import Index, names
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c.support import BLOCK, c_comment
+from platewright.backends.c_gibbs.chain import ChainWriter
+from platewright.backends.c_gibbs.draws import DrawWriter
+from platewright.backends.c_gibbs.entries import Doors, entry_functions
+from platewright.backends.c_gibbs.function import Arrays, Function, Slot
+from platewright.backends.c_gibbs.gaussian import GaussianWriter
+from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter, ScaleWriter
+from platewright.backends.c_gibbs.rows import RowsWriter
+from platewright.backends.c_gibbs.slice import SliceWriter
+from platewright.backends.c_gibbs.statistics import Split, StatisticsWriter, pool_slots, split_passes
+from platewright.backends.c_gibbs.support import shared_text
+from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
+from platewright.program.program import expressions_of
+from platewright.program.statements import Assign, Pool, Statistic, Triangularise
+from platewright.schemas.blocks import BoundedBlock, ChainBlock, ExactBlock, HamiltonianBlock, ScaleBlock, SliceBlock
+from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.rough import meets_itself
+
+MOST_STEPS = 60
+"""Steps out of a slice, as in `run/samplers/slicing.py`."""
+
+SMALL = 64
+"""Plates that the model gives at most so many elements have their size written into the file."""
+
+
+@dataclass(frozen=True)
+class GibbsSource:
+    """The file, its arrays in order, the plates whose sizes it reads, and what is computed once for each block."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    sizes: tuple[str, ...]
+    unknown: tuple[str, ...]
+    splits: Mapping[int, Split]
+    sliced: Mapping[str, str]
+    """For each variable drawn by slices, the key of its widths."""
+    doors: Doors
+
+
+def gibbs_source(plan: GibbsPlan, integers: Collection[str]) -> GibbsSource:
+    """The plan as C; `integers` names the columns that hold int64."""
+    return _Writer(plan, frozenset(integers)).source()
+
+
+class _Writer:
+    """Writes block after block."""
+
+    def __init__(self, plan: GibbsPlan, integers: frozenset[str]) -> None:
+        self.plan = plan
+        nodes = plan.graph.nodes
+        self.unknown = tuple(dict.fromkeys(name for block in plan.blocks for name in block.variables))
+        axes = {name: node.axes for name, node in nodes.items()}
+        for program in plan.programs:
+            axes |= {name: tuple(found) for name, found in program.columns.items() if name not in axes}
+        discrete = {name for name in self.unknown if nodes[name].domain.is_discrete}
+        constants = {plate: size for plate, size in fixed_sizes(plan.graph).items() if size <= SMALL}
+        self.arrays = Arrays(axes, frozenset(self.unknown), (integers - set(self.unknown)) | discrete, constants)
+        self.splits: dict[int, Split] = {}
+        self.sliced: dict[str, str] = {}
+        self.functions: list[str] = []
+        self.prepared: list[int] = []
+        self.tables: list[int] = []
+        self.densities: list[int] = []
+        self.paths: list[int] = []
+        self.scales: list[int] = []
+
+    def source(self) -> GibbsSource:
+        for number, block in enumerate(self.plan.blocks):
+            match block:
+                case ExactBlock():
+                    self.exact(number, block)
+                case SliceBlock() | BoundedBlock():
+                    self.slice(number, block)
+                case ChainBlock():
+                    self.functions += ChainWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.prepared.append(number)
+                case HamiltonianBlock():
+                    self.functions += HamiltonianWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.paths.append(number)
+                case ScaleBlock():
+                    self.functions += ScaleWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.scales.append(number)
+                case _:
+                    raise Unprintable(f"{type(block).__name__} ({', '.join(block.variables)}) has no C yet")
+        for name in self.unknown:
+            self.arrays.number(self.arrays.variable(name))
+        doors = Doors(*map(tuple, (self.prepared, self.tables, self.densities, self.paths, self.scales)))
+        entries = entry_functions(self.plan, self.arrays, self.unknown, doors)
+        body = "\n\n".join([*self.functions, *entries])
+        text = "\n\n".join([self.header(), *shared_text(body), *self.functions, *entries]) + "\n"
+        slots = tuple(self.arrays.slots.values())
+        sizes = tuple(self.arrays.sizes)
+        return GibbsSource(text, slots, sizes, self.unknown, self.splits, self.sliced, doors)
+
+    def slice(self, number: int, block: SliceBlock | BoundedBlock) -> None:
+        """Element by element; an unknown within bounds too, which NumPy draws by inversion."""
+        (name,) = block.variables
+        if (owner := meets_itself(self.plan.graph, block.factors, name)) is not None:
+            raise Unprintable(f"different elements of `{name}` meet in {owner}")
+        writer = SliceWriter(self.arrays, number, name, block.factors, self.plan.graph.nodes[name])
+        self.functions += writer.functions()
+        self.sliced[name] = writer.widths.key
+        self.densities.append(number)
+
+    def header(self) -> str:
+        lines = [
+            f"/* {c_comment(self.plan.graph.title)}: Gibbs sampling, derived and written by Platewright.",
+            " *",
+            f" * {c_comment(self.plan.summary)}",
+            " *",
+            " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
+            " */",
+            *(f"#include <{name}.h>" for name in ("math", "stdint", "stdlib", "string")),
+            "",
+            "/* Rows worked on at once; most steps out of a slice. */",
+            f"#define BLOCK {BLOCK}",
+            f"#define MOST_STEPS {MOST_STEPS}",
+            "",
+            "/* A chain: its arrays, sizes of plates, four words of randomness, and working space. */",
+            "struct chain {",
+            "    void *const *array;",
+            "    const int64_t *size;",
+            "    uint64_t *random;",
+            "    double *work;",
+            "    int64_t room;",
+            "    int64_t missing; /* independent rows that a Gaussian block would need more */",
+            "};",
+        ]
+        return "\n".join(lines)
+
+    # -- exact blocks --------------------------------------------------------------------------------------------------
+
+    def exact(self, number: int, block: ExactBlock) -> None:
+        program = block.plan.program
+        split = self.splits[number] = split_passes(program, frozenset(self.unknown))
+        local: dict[str, Slot] = {}
+        axes: dict[str, tuple[Index, ...]] = {}
+        for statement in split.fixed:
+            if isinstance(statement, Pool):
+                local |= pool_slots(statement, number, True)
+            else:
+                extents = tuple(((index.plate,),) for index in statement.indices)
+                local[statement.name] = Slot(
+                    f"{number}:{statement.name}", statement.name, "fixed", extents, False, number
+                )
+        for step in (*program.passes, *program.body):
+            if isinstance(step, (Statistic, Assign)):
+                axes[step.name] = step.indices
+            elif isinstance(step, Triangularise):
+                axes |= _left_axes(step)
+        about = f"block {number}: {', '.join(block.variables)}"
+        function = Function(self.arrays, number, local, axes)
+        self.body(function, block, split)
+        if function.printer.lines:
+            self.functions.append(
+                function.text(f"static int prepare_{number}(struct chain *chain)", f"{about}; its statistics")
+            )
+            self.prepared.append(number)
+        drawing = Function(self.arrays, number, local, axes)
+        drawing.lengths = function.lengths
+        head = f"static int draw_{number}(struct chain *chain)"
+        if len(block.plan.conditionals) == 1 and isinstance(block.plan.conditionals[0], TableConditional):
+            head = f"static int draw_{number}(struct chain *chain, double *found)"
+            self.tables.append(number)
+        self.draws(drawing, block, number in self.tables)
+        self.functions.append(drawing.text(head, f"{about}; its draw"))
+
+    def body(self, function: Function, block: ExactBlock, split: Split) -> None:
+        writer = StatisticsWriter(function)
+        writer.passes(split.moving)
+        program = block.plan.program
+        pools = {step.name: step.features for step in (*program.passes, *program.body) if isinstance(step, Pool)}
+        wanted = self.wanted(block)
+        for step in program.body:
+            match step:
+                case Assign():
+                    writer.assign(step)
+                case Pool():
+                    writer.passes((step,))
+                case Triangularise():
+                    RowsWriter(function, step, split.outside).triangularise(pools, wanted)
+
+    def wanted(self, block: ExactBlock) -> frozenset[str]:
+        """What later statements and the conditionals read."""
+        found: set[str] = set()
+        for step in block.plan.program.body:
+            for expression in expressions_of(step):
+                found |= names(expression)
+        for conditional in block.plan.conditionals:
+            match conditional:
+                case FamilyConditional():
+                    for value in conditional.parameters.values():
+                        found |= names(value)
+                case TableConditional():
+                    found |= names(conditional.log_weights)
+                case GaussianConditional():
+                    found |= names(conditional.scale)
+        return frozenset(found)
+
+    def draws(self, function: Function, block: ExactBlock, shown: bool) -> None:
+        """Last eliminated first: each given those before it."""
+        writer = DrawWriter(function)
+        for conditional in reversed(block.plan.conditionals):
+            match conditional:
+                case FamilyConditional():
+                    writer.family(conditional, self.arrays.axes[conditional.variable])
+                case TableConditional():
+                    writer.table(conditional, self.arrays.axes[conditional.variable], shown)
+                case GaussianConditional():
+                    GaussianWriter(function, conditional).draw()
+
+
+def _left_axes(step: Triangularise) -> dict[str, tuple[Index, ...]]:
+    """Axes of the arrays that an elimination leaves for later statements."""
+    rows = Index(f"{step.name}.rows", f"{step.name}.rows")
+    found: dict[str, tuple[Index, ...]] = {
+        f"{step.name}.log_root": step.batch,
+        f"{step.name}.left": (*step.batch, rows),
+    }
+    for number, column in enumerate(step.outer):
+        found[f"{step.name}.left_{number}"] = (*step.batch, rows, *column.dense)
+    output = step.output
+    found[f"{step.name}.residual"] = step.batch if output is None else (*step.batch, output, output)
+    return found

@@ -1,0 +1,190 @@
+"""Print blocks that move several unknowns at once: along their gradient, or along the funnel of a scale.
+
+Hamiltonian blocks have a function for the log density and its gradient; steps and metric are tuned by the caller during
+warm-up. Scale blocks move a scale by a slice while the standardised values of what it scales stay.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from platewright.backends.c_gibbs.coordinates import DensityWriter, pieces_of, whole_length
+from platewright.backends.c_gibbs.function import Arrays, Function, Slot
+from platewright.graph.graph import Graph
+from platewright.schemas.blocks import HamiltonianBlock, ScaleBlock
+
+TUNING = 6
+"""Step, whether the metric is dense, most doublings; and back: acceptance, whether the path was lost, steps."""
+
+
+class HamiltonianWriter:
+    """Prints one block."""
+
+    def __init__(self, arrays: Arrays, number: int, block: HamiltonianBlock, graph: Graph) -> None:
+        self.arrays = arrays
+        self.number = number
+        self.block = block
+        self.graph = graph
+        self.pieces = pieces_of(graph, block.variables)
+        self.local: dict[str, Slot] = {}
+
+    def function(self) -> Function:
+        return Function(self.arrays, self.number, self.local, {"tuning": (), "curvature": ()})
+
+    def functions(self) -> list[str]:
+        """Gradient, what the rest fixes of the precision, and the move."""
+        return [self.gradient(), self.precision(), self.move()]
+
+    def gradient(self) -> str:
+        function = self.function()
+        printer = function.printer
+        writer = DensityWriter(function, self.block.factors, self.block.slopes)
+        count = function.length_text(whole_length(self.pieces))
+        printer.line("double total = 0.0;")
+        printer.line(f"memset(slope, 0, sizeof(double) * ({count}));")
+        writer.place(self.pieces)
+        writer.add_up(self.block.variables, self.pieces)
+        for piece in self.pieces:
+            with printer.nested(f"for (int64_t i = 0; i < {function.length_text(piece.length)}; i++)"):
+                place = f"{writer.start(piece)}i"
+                printer.line(f"const double at = u[{place}], along = slope[{place}];")
+                printer.line(f"slope[{place}] = {piece.slope('at', 'along')};")
+                printer.line("total += 0.0 * slope[" + place + "]; /* NaN when it is not finite */")
+        printer.line("if (isfinite(total))")
+        printer.line("    return total;")
+        printer.line(f"memset(slope, 0, sizeof(double) * ({count}));")
+        head = f"static double gradient_{self.number}(struct chain *chain, const double *u, double *slope)"
+        about = f"block {self.number}: the log density of {', '.join(self.block.variables)} at coordinates, its slopes"
+        return function.text(head, about, "-INFINITY")
+
+    def precision(self) -> str:
+        function = self.function()
+        printer = function.printer
+        count = function.length_text(whole_length(self.pieces))
+        printer.line(f"memset(fixed, 0, sizeof(double) * ({count}));")
+        begin = {piece.node.name: piece for piece in self.pieces}
+        writer = DensityWriter(function, ())
+        for form in self.block.scaled:
+            axes = self.graph.nodes[form.name].axes
+            with printer.nested(""), ExitStack() as loops:
+                for index in axes:
+                    loops.enter_context(printer.loop(index))
+                sizes = [printer.size(index.plate) for index in axes]
+                at = printer.offset(axes, sizes) if axes else "0"
+                printer.line(f"fixed[{writer.start(begin[form.name])}{at}] = {printer.code(form.precision).text};")
+        head = f"static int precision_{self.number}(struct chain *chain, double *fixed)"
+        return function.text(head, f"block {self.number}: the precision that the rest gives each coordinate")
+
+    def move(self) -> str:
+        function = self.function()
+        printer = function.printer
+        count = function.length_text(whole_length(self.pieces))
+        tuning = function.computed("tuning", ((((),) * TUNING),))
+        curvature = function.computed("curvature", ())
+        printer.line(f"const int64_t count = {count}, dense = {tuning}[1] != 0.0;")
+        printer.line("double *const root = space(chain, 100 * count + (dense ? count * count : count));")
+        printer.line("if (!root)")
+        printer.line("    return 2;")
+        printer.line("double *const u = root + (dense ? count * count : count), *const fixed = u + count;")
+        self.coordinates(function)
+        printer.line(f"bad |= precision_{self.number}(chain, fixed);")
+        printer.line(f"memcpy(root, {curvature}, sizeof(double) * (dense ? count * count : count));")
+        printer.line("for (int64_t i = 0; i < count; i++)")
+        printer.line("    root[dense ? i * count + i : i] += fixed[i];")
+        printer.line("for (int64_t i = 0; !dense && i < count; i++)")
+        printer.line("    root[i] = sqrt(root[i]);")
+        printer.line("if (dense && !cholesky(count, root))")
+        printer.line("    return 4;")
+        printer.line(f"follow(gradient_{self.number}, chain, count, u, root, {tuning}, fixed + count);")
+        printer.line("/* the chosen point becomes the state */")
+        printer.line(f"gradient_{self.number}(chain, u, fixed);")
+        printer.line("for (int64_t i = 0; i < count; i++)")
+        printer.line("    if (!isfinite(u[i]))")
+        printer.line("        return 4;")
+        head = f"static int draw_{self.number}(struct chain *chain)"
+        return function.text(head, f"block {self.number}: a path of {', '.join(self.block.variables)}")
+
+    def coordinates(self, function: Function) -> None:
+        printer = function.printer
+        writer = DensityWriter(function, ())
+        for piece in self.pieces:
+            array = printer.column(piece.node.name)
+            printer.line(f"for (int64_t i = 0; i < {function.length_text(piece.length)}; i++)")
+            printer.line(f"    u[{writer.start(piece)}i] = {piece.coordinate(f'{array}[i]')};")
+
+
+class ScaleWriter:
+    """Prints a move of a scale together with what it scales."""
+
+    def __init__(self, arrays: Arrays, number: int, block: ScaleBlock, graph: Graph) -> None:
+        self.arrays = arrays
+        self.number = number
+        self.block = block
+        self.scale, self.name = block.variables
+        (self.piece,) = pieces_of(graph, (self.scale,))
+        self.axes = graph.nodes[self.name].axes
+        self.local: dict[str, Slot] = {}
+
+    def function(self) -> Function:
+        function = Function(self.arrays, self.number, self.local, {"noise": self.axes, "tuning": ()})
+        function.computed("noise", tuple(((axis.plate,),) for axis in self.axes))
+        function.computed("tuning", ((((),) * 3),))
+        return function
+
+    def functions(self) -> list[str]:
+        """The log density along the scale, and the move."""
+        return [self.density(), self.move()]
+
+    def density(self) -> str:
+        function = self.function()
+        printer = function.printer
+        value, volume = self.piece.value("x")
+        printer.line(f"double total = {volume};")
+        printer.line(f"{printer.column(self.scale)}[0] = {value};")
+        array, noise = printer.column(self.name), printer.column("noise")
+        with ExitStack() as loops:
+            for index in self.axes:
+                loops.enter_context(printer.loop(index))
+            sizes = [printer.size(index.plate) for index in self.axes]
+            at = printer.offset(self.axes, sizes) if self.axes else "0"
+            mean, precision = (
+                printer.code(part).text for part in (self.block.scaled.mean, self.block.scaled.precision)
+            )
+            printer.line(f"const double sharp = {precision};")
+            printer.line(f"{array}[{at}] = {mean} + {noise}[{at}] / sqrt(sharp);")
+            printer.line("total -= 0.5 * log(sharp);")
+        printer.forget()
+        DensityWriter(function, self.block.factors).add_up(self.block.variables)
+        printer.line("(void)at, (void)kept;")
+        head = f"static double density_{self.number}("
+        head += "const struct chain *chain, const int64_t *at, const double *kept, double x)"
+        about = f"block {self.number}: the log density along {self.scale} while standardised {self.name} stays"
+        return function.text(head, about, "isfinite(total) ? total : -INFINITY")
+
+    def move(self) -> str:
+        function = self.function()
+        printer = function.printer
+        array, noise, tuning = (printer.column(name) for name in (self.name, "noise", "tuning"))
+        with ExitStack() as loops:
+            for index in self.axes:
+                loops.enter_context(printer.loop(index))
+            sizes = [printer.size(index.plate) for index in self.axes]
+            at = printer.offset(self.axes, sizes) if self.axes else "0"
+            mean, precision = (
+                printer.code(part).wrapped(3) for part in (self.block.scaled.mean, self.block.scaled.precision)
+            )
+            printer.line(f"{noise}[{at}] = ({array}[{at}] - {mean}) * sqrt({precision});")
+        start = self.piece.coordinate(f"{printer.column(self.scale)}[0]")
+        density = f"density_{self.number}"
+        printer.line(f"const double start = {start};")
+        printer.line(f"if (!isfinite({density}(chain, NULL, NULL, start)))")
+        printer.line("    return bad;")
+        printer.line(f"const double found = slice_draw({density}, chain, random, NULL, NULL, start, {tuning}[0]);")
+        printer.line(f"{tuning}[1] += fabs(found - start);")
+        printer.line(f"{tuning}[2] += 1.0;")
+        printer.line("/* what was found becomes the state */")
+        printer.line(f"{density}(chain, NULL, NULL, found);")
+        printer.line(f"if (!isfinite({printer.column(self.scale)}[0]))")
+        printer.line("    return 4;")
+        head = f"static int draw_{self.number}(struct chain *chain)"
+        return function.text(head, f"block {self.number}: {self.scale}, and {self.name} brought along")

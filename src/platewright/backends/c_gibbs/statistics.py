@@ -1,0 +1,235 @@
+"""Print the statistics and assignments of a Gibbs block as C: statements over the same rows share one loop.
+
+A weight of a pool that is the same for all rows of a cell is taken out of the pool, `weight(cell) * pool`, so that
+pools of data alone stay what they are while a precision moves; they are then computed once, before the first sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from platewright.algebra.build import multiply, substitute
+from platewright.algebra.expression import ONE, Constant, Expression, Index, Indicator, free_indices, names
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c.pool import live_features
+from platewright.backends.c.support import c_comment
+from platewright.backends.c_gibbs.expression import is_product
+from platewright.backends.c_gibbs.function import Extent, Function, Slot, along
+from platewright.program.program import Program, expressions_of, statement_text
+from platewright.program.statements import Assign, Pool, Statistic
+
+PARTS = ("total", "mean", "scatter")
+"""The arrays of a pool."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """The passes of a block: over data alone, and those that unknowns enter; for pools the weight taken out."""
+
+    fixed: tuple[Statistic | Pool, ...]
+    moving: tuple[Statistic | Pool, ...]
+    outside: dict[str, Expression]
+
+
+def split_passes(program: Program, changing: frozenset[str]) -> Split:
+    """What can be computed once, and what each sweep has to."""
+    fixed: list[Statistic | Pool] = []
+    moving: list[Statistic | Pool] = []
+    outside: dict[str, Expression] = {}
+    for statement in program.passes:
+        if isinstance(statement, Pool):
+            statement, outside[statement.name] = without_common_weight(statement)
+        used = {name for expression in expressions_of(statement) for name in names(expression)}
+        (moving if used & changing else fixed).append(statement)
+    return Split(tuple(fixed), tuple(moving), outside)
+
+
+def without_common_weight(pool: Pool) -> tuple[Pool, Expression]:
+    """The pool with what is left of its weight in the rows, and the factor that all rows of a cell share."""
+    at_cell: dict[Expression, Expression] = {cell.code: cell.index for cell in pool.cells if names(cell.code)}
+    inside: list[Expression] = []
+    common: list[Expression] = []
+    for factor in is_product(pool.weight):
+        moved = substitute(factor, at_cell)
+        is_common = not free_indices(moved) & set(pool.over) and not isinstance(factor, Constant)
+        (common if is_common else inside).append(moved if is_common else factor)
+    return replace(pool, weight=multiply(1.0, *inside)), multiply(1.0, *common)
+
+
+def pool_width(pool: Pool) -> Extent:
+    """The number of features that differ from row to row."""
+    return tuple(tuple(index.plate for index in pool.features[k].inner) for k in live_features(pool))
+
+
+def pool_slots(pool: Pool, block: int, fixed: bool) -> dict[str, Slot]:
+    """The arrays of a pool by name."""
+    cells, width = along(tuple(cell.index for cell in pool.cells)), pool_width(pool)
+    shapes = {"total": cells, "mean": (*cells, width), "scatter": (*cells, width, width), "offset": (*cells, width)}
+    found = {}
+    for part, extents in shapes.items():
+        name = f"{pool.name}.{part}"
+        if part != "offset" or not fixed:
+            found[name] = Slot(f"{block}:{name}", name, "fixed" if fixed else "computed", extents, False, block)
+    return found
+
+
+class StatisticsWriter:
+    """Prints statements into a function."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.printer = function.printer
+
+    def passes(self, statements: Sequence[Statistic | Pool]) -> None:
+        """All statements; those over the same rows in one loop."""
+        rows: dict[tuple[Index, ...], list[Statistic | Pool]] = {}
+        for statement in statements:
+            rows.setdefault(statement.over, []).append(statement)
+        for over, group in rows.items():
+            self.one_loop(over, group)
+
+    def one_loop(self, over: tuple[Index, ...], group: list[Statistic | Pool]) -> None:
+        self.printer.forget()
+        for statement in group:
+            self.printer.line(f"/* {c_comment(statement_text(statement))} */")
+            self.before(statement)
+        with ExitStack() as loops:
+            for index in over:
+                loops.enter_context(self.printer.loop(index))
+            for statement in group:
+                with self.printer.nested(""):
+                    self.pool_row(statement) if isinstance(statement, Pool) else self.term(statement)
+        for statement in group:
+            self.after(statement)
+
+    # -- statistics ----------------------------------------------------------------------------------------------------
+
+    def before(self, statement: Statistic | Pool) -> None:
+        if isinstance(statement, Pool):
+            return self.pool_before(statement)
+        first = {"sum": "0.0", "max": "-INFINITY", "min": "INFINITY"}[statement.kind]
+        array = self.function.computed(statement.name, along(statement.indices))
+        if not statement.indices:
+            return self.printer.line(f"double sum_of_{array} = {first};")
+        length = self.function.length_text((tuple(index.plate for index in statement.indices),))
+        self.printer.line(f"for (int64_t i = 0; i < {length}; i++)")
+        return self.printer.line(f"    {array}[i] = {first};")
+
+    def after(self, statement: Statistic | Pool) -> None:
+        if isinstance(statement, Pool):
+            return self.pool_after(statement)
+        if not statement.indices:
+            array = self.printer.column(statement.name)
+            self.printer.line(f"{array}[0] = sum_of_{array};")
+
+    def term(self, statement: Statistic) -> None:
+        """Add one row where it belongs: indicators `[code = index]` choose the entry, other indices are looped over."""
+        groups: dict[Index, Expression] = {}
+        rest: list[Expression] = []
+        for factor in is_product(statement.summand):
+            pair = self.group(factor, statement) if statement.kind == "sum" else None
+            if pair is not None and pair[0] not in groups:
+                groups[pair[0]] = pair[1]
+            else:
+                rest.append(factor)
+        with ExitStack() as inside:
+            for index, code in groups.items():
+                variable = self.printer.temporary("code")
+                size = self.printer.size(index.plate)
+                self.printer.line(f"const int64_t {variable} = {self.printer.position(code, size)};")
+                inside.enter_context(self.printer.at(index, variable))
+            for index in statement.indices:
+                if index not in groups:
+                    inside.enter_context(self.printer.loop(index))
+            value = self.printer.code(multiply(1.0, *rest))
+            array = self.printer.column(statement.name)
+            target = f"sum_of_{array}"
+            if statement.indices:
+                sizes = [self.printer.size(index.plate) for index in statement.indices]
+                target = f"{array}[{self.printer.offset(statement.indices, sizes)}]"
+            if statement.kind == "sum":
+                self.printer.line(f"{target} += {value.whole};")
+            else:
+                word = "larger" if statement.kind == "max" else "smaller"
+                self.printer.line(f"{target} = {word}({target}, {value.text});")
+
+    def group(self, factor: Expression, statement: Statistic) -> tuple[Index, Expression] | None:
+        if not isinstance(factor, Indicator):
+            return None
+        for code, index in ((factor.left, factor.right), (factor.right, factor.left)):
+            if not isinstance(index, Index) or index not in statement.indices or not names(code):
+                continue
+            if free_indices(code) <= set(statement.over) and self.printer.code(code).integer:
+                return index, code
+        return None
+
+    # -- pools ---------------------------------------------------------------------------------------------------------
+
+    def pool_before(self, pool: Pool) -> None:
+        self.function.local.update(pool_slots(pool, self.function.block, False))
+        cells = self.function.length_text((tuple(cell.index.plate for cell in pool.cells),))
+        width = self.function.length_text(pool_width(pool)) if pool_width(pool) else "0"
+        total, mean, scatter, offset = self.pool_arrays(pool)
+        self.printer.line(f"memset({total}, 0, sizeof(double) * {cells});")
+        for array, wide in ((mean, f"({width})"), (offset, f"({width})"), (scatter, f"({width}) * ({width})")):
+            self.printer.line(f"memset({array}, 0, sizeof(double) * {cells} * {wide});")
+
+    def pool_arrays(self, pool: Pool) -> list[str]:
+        return [self.printer.column(f"{pool.name}.{part}") for part in (*PARTS, "offset")]
+
+    def pool_row(self, pool: Pool) -> None:
+        """Add a row to its cell, its squares about the first row of the cell."""
+        total, mean, scatter, offset = self.pool_arrays(pool)
+        live = [pool.features[k] for k in live_features(pool)]
+        plain = not any(feature.inner for feature in live)
+        width = str(len(live)) if plain else self.function.length_text(pool_width(pool))
+        flat = ""
+        for cell in pool.cells:
+            code, size = self.printer.code(cell.code), self.printer.size(cell.index.plate)
+            if not code.integer:
+                raise Unprintable(f"the cell {cell.code} is not an integer")
+            inside = self.printer.position(cell.code, size)
+            flat = f"({flat}) * {size} + {inside}" if flat else inside
+        self.printer.line(f"const int64_t cell = {flat or '0'}, width = {width};")
+        self.printer.line(f"const double weight = {self.printer.code(pool.weight).text};")
+        if pool.weight != ONE:
+            self.printer.line("bad |= weight < 0.0;")
+        self.printer.line(f"double row[{width if width != '0' else '1'}];")
+        place = "0"
+        for feature in live:
+            with ExitStack() as loops:
+                at = ""
+                for index in feature.inner:
+                    variable = loops.enter_context(self.printer.loop(index))
+                    at = f"({at}) * {self.printer.size(index.plate)} + {variable}" if at else variable
+                value = self.printer.code(feature.expression).text
+                self.printer.line(f"row[{f'{place} + {at}' if at else place}] = {value};")
+            place += f" + {self.function.length_text((tuple(index.plate for index in feature.inner),))}"
+        places = f"{total} + cell, {mean} + cell * width, {offset} + cell * width"
+        self.printer.line(f"add_row(row, weight, width, {places}, {scatter} + cell * width * width);")
+
+    def pool_after(self, pool: Pool) -> None:
+        """From the centre and sums about it to the mean and the scatter about it."""
+        total, mean, scatter, offset = self.pool_arrays(pool)
+        cells = self.function.length_text((tuple(cell.index.plate for cell in pool.cells),))
+        width = self.function.length_text(pool_width(pool)) if pool_width(pool) else "0"
+        self.printer.line(f"settle({cells}, {width}, {total}, {offset}, {scatter});")
+        self.printer.line(f"for (int64_t i = 0; i < {cells} * ({width}); i++)")
+        self.printer.line(f"    {mean}[i] += {offset}[i];")
+
+    # -- assignments ---------------------------------------------------------------------------------------------------
+
+    def assign(self, statement: Assign) -> None:
+        """`name[indices] = expression`."""
+        self.printer.forget()
+        self.printer.line(f"/* {c_comment(statement_text(statement))} */")
+        array = self.function.computed(statement.name, along(statement.indices))
+        with ExitStack() as loops:
+            for index in statement.indices:
+                loops.enter_context(self.printer.loop(index))
+            value = self.printer.code(statement.expression).text
+            sizes = [self.printer.size(index.plate) for index in statement.indices]
+            at = self.printer.offset(statement.indices, sizes) if statement.indices else "0"
+            self.printer.line(f"{array}[{at}] = {value};")

@@ -1,0 +1,80 @@
+"""Print one draw from a conditional, last eliminated first, in NumPy."""
+
+from __future__ import annotations
+
+from platewright.algebra.build import substitute
+from platewright.algebra.expression import Constant, Index, Reference
+from platewright.backends.naming import comment
+from platewright.backends.numpy.modes import gaussian_lines
+from platewright.backends.numpy.program import Emitter
+from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
+from platewright.errors import PlatewrightError
+from platewright.language.variable import Variable
+from platewright.recognition.transform import IDENTITY, Y
+
+DRAWS = {
+    "Beta": "generator.beta({a}, {b})",
+    "Gamma": "generator.standard_gamma({shape}) / {rate}",
+    "InverseGamma": "{scale} / generator.standard_gamma({shape})",
+    "Normal": "{mean} + generator.standard_normal({size}) / np.sqrt({precision})",
+    "Exponential": "generator.standard_exponential({size}) / {rate}",
+    "Dirichlet": "draw_shares(generator, {concentration})",
+    "Wishart": "draw_wishart(generator, {degrees}, {inverse_scale})",
+    "InverseWishart": "np.linalg.inv(draw_wishart(generator, {degrees}, {scale}))",
+}
+"""What a draw from each family looks like; parameters have the full shape of the variable."""
+
+
+def draw_lines(emitter: Emitter, conditional: Conditional, nodes: dict[str, Variable]) -> list[str]:
+    """Statements that draw the variables of a conditional."""
+    match conditional:
+        case GaussianConditional():
+            return _gaussian(emitter, conditional)
+        case TableConditional(variable, level, log_weights):
+            emitter.printer.used.add("draw_levels")
+            axes = (*nodes[variable].plates, level)
+            weights = emitter.names(f"{variable}.log_weight")
+            return [
+                f"# {comment(variable)}: a log weight for each of its values",
+                f"{weights} = {emitter.printer.printed(log_weights, axes, full=True)}",
+                f"{emitter.names(variable)} = draw_levels(generator, {weights})",
+            ]
+    return _family(emitter, conditional, nodes[conditional.variable])
+
+
+def _family(emitter: Emitter, found: FamilyConditional, node: Variable) -> list[str]:
+    family, transform = found.recognised.family, found.recognised.transform
+    if family.name not in DRAWS:
+        raise PlatewrightError(f"draws of {family.name} for `{node.name}` have no standalone source yet")
+    parameters = {}
+    for key, value in found.parameters.items():
+        axes = (*node.plates, *node.events[: family.parameter(key).rank])
+        code = emitter.printer.printed(value, axes, full=True)
+        parameters[key] = code if code.replace("_", "").isalnum() else f"({code})"
+    shape = "".join(f"{emitter.printer.size(axis.plate)}, " for axis in node.axes)
+    text = DRAWS[family.name].format(**parameters, size=f"({shape.rstrip()})")
+    emitter.printer.used |= {word for word in ("draw_shares", "draw_wishart") if word in text}
+    name = emitter.names(node.name)
+    lines = [f"# {comment(node.name)}: {family.name}", f"{name} = {text}"]
+    if transform is not IDENTITY:
+        back = substitute(transform.backward, {Y: Reference(node.name, node.axes)})
+        lines.append(f"{name} = {emitter.printer.printed(back, node.axes, full=True)}")
+    return lines
+
+
+def _gaussian(emitter: Emitter, found: GaussianConditional) -> list[str]:
+    """The mean of a block, and noise that its triangle shapes."""
+    statement = found.statement
+    best, root = emitter.names(f"{statement.name}.best"), emitter.names(f"{statement.name}.root")
+    shake = emitter.names(f"{statement.name}.noise")
+    lines = [f"{shake} = generator.standard_normal({best}.shape)"]
+    if found.scale != Constant(1.0):
+        scale = emitter.printer.printed(found.scale, statement.batch, full=True)
+        lines.append(f"{shake} = {shake} / np.sqrt({scale})" + ("[..., None, None]" if statement.batch else ""))
+    if found.matrix is not None and statement.output is not None:
+        emitter.printer.used.add("coloured")
+        output = statement.output
+        axes = (*statement.batch, output, Index(output.name + "'", output.plate))
+        lines.append(f"{shake} = coloured({shake}, {emitter.printer.printed(found.matrix, axes, full=True)})")
+    lines.append(f"{best} = {best} + np.linalg.inv({root}) @ {shake}")
+    return gaussian_lines(emitter, found, lines)

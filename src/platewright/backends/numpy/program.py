@@ -1,0 +1,395 @@
+"""Print a program as a standalone NumPy module: `statistics`, `merged`, `finish` and `learn`.
+
+The emitted file needs NumPy and SciPy only; what it shares with other emitted files it carries along.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from platewright.algebra.build import add, multiply
+from platewright.algebra.expression import (
+    ONE,
+    Constant,
+    Expression,
+    Index,
+    Indicator,
+    Multiply,
+    Size,
+    free_indices,
+    names,
+)
+from platewright.backends.layout import laid_out
+from platewright.backends.naming import Names, comment
+from platewright.backends.numpy import support
+from platewright.backends.numpy.expression import NumpyPrinter
+from platewright.backends.numpy.main import main_text
+from platewright.backends.numpy.means import means_text
+from platewright.backends.numpy.shared import shared_calls, shared_texts
+from platewright.program.program import Program
+from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
+
+
+def numpy_source(program: Program) -> str:
+    """The whole module as text."""
+    return laid_out(Emitter(program).module())
+
+
+class Emitter:
+    """Prints statement after statement with one table of names."""
+
+    def __init__(self, program: Program, reserved: Iterable[str] = ()) -> None:
+        self.program = program
+        self.names = Names(reserved)
+        self.printer = NumpyPrinter(self.names)
+        for name in program.columns:
+            self.names(name)
+
+    # -- the module ---
+
+    def module(self) -> str:
+        passes = self.statistics_function()
+        finish = self.finish_function()
+        used = self._with_dependencies(self.printer.used)
+        parts = [self.header(), self.imports(used, passes + finish), *self.support(used), passes]
+        means = means_text(self.program, self.printer, self._function)
+        main = main_text(self.program, self.names, bool(means))
+        parts += [self.merged_function(), finish, self.learn_function(), means, main]
+        return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+    def learn_function(self) -> str:
+        pools = ", ".join(f'"{name}"' for name in self.pools())
+        return LEARN_WITH_POOLS.replace("(POOLS,)", f"[{pools}]") if pools else LEARN
+
+    def header(self) -> str:
+        title = comment(self.program.title)
+        return f'"""{title}: learning program, derived and written by Platewright.\n\nRun: python FILE data.csv\n"""'
+
+    def imports(self, used: set[str], text: str) -> str:
+        lines = ["import csv", "import sys", "", "import numpy as np"]
+        if "special." in text or any("special." in part for part in self.support(used)):
+            lines.append("from scipy import special")
+        return "\n".join(lines)
+
+    def support(self, used: set[str]) -> list[str]:
+        found = [text for name, text in shared_texts().items() if name in used]
+        whole = "".join(found)
+        constants = [f"{name} = {value!r}" for name, value in support.CONSTANTS.items() if name in whole]
+        return ["\n".join(constants), *found]
+
+    def _with_dependencies(self, used: set[str]) -> set[str]:
+        every = shared_calls()
+        found, waiting = set(), list(used)
+        while waiting:
+            name = waiting.pop()
+            if name in every and name not in found:
+                found.add(name)
+                waiting += every[name]
+        return found
+
+    # -- one pass over rows ---
+
+    def passes_body(self) -> list[str]:
+        """The statistics, statement after statement."""
+        body: list[str] = []
+        for statement in self.program.passes:
+            body += self._because(statement.because)
+            match statement:
+                case Statistic():
+                    body += self.statistic(statement)
+                case Pool():
+                    body += self.pool(statement)
+        return body
+
+    def statistics_function(self) -> str:
+        body = self.passes_body()
+        results = [f'"{self.names(statement.name)}": {self.names(statement.name)}' for statement in self.program.passes]
+        body.append(f"return {{{', '.join(results)}}}")
+        if not self.pools():
+            doc = "Sufficient statistics of a batch of rows (Theorem 4.1)."
+            return self._function("statistics(data, size)", doc, body)
+        doc = "Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."
+        return self._function("statistics(data, size, exact=())", doc, body)
+
+    def pools(self) -> list[str]:
+        """Names of the pools that the passes compute."""
+        return [self.names(statement.name) for statement in self.program.passes if isinstance(statement, Pool)]
+
+    def statistic(self, statement: Statistic) -> list[str]:
+        name = self.names(statement.name)
+        scope = (*statement.over, *statement.indices)
+        if statement.kind != "sum":
+            value = self.printer.printed(statement.summand, scope, full=True)
+            axes = ", ".join(str(k) for k in range(len(statement.over)))
+            lowest = "-np.inf" if statement.kind == "max" else "np.inf"
+            return [f"{name} = np.{statement.kind}({value}, axis=({axes},), initial={lowest})"]
+        factors = statement.summand.factors if isinstance(statement.summand, Multiply) else (statement.summand,)
+        groups: dict[Index, Expression] = {}
+        rest: list[Expression] = []
+        for factor in factors:
+            pair = _group(factor, statement)
+            if pair is not None and pair[0] not in groups and len(statement.over) == 1:
+                groups[pair[0]] = pair[1]
+            else:
+                rest.append(factor)
+        if not groups:
+            return [f"{name} = {self.plain_sum(statement, scope)}"]
+        self.printer.used.add("grouped")
+        codes = ", ".join(self.printer.printed(code, statement.over) for code in groups.values())
+        shape = ", ".join(self.printer.size(index.plate) for index in groups)
+        others = tuple(index for index in statement.indices if index not in groups)
+        weights = ""
+        if rest:
+            weights = ", " + self.printer.printed(multiply(*rest), (*statement.over, *others), full=True)
+        lines = [f"{name} = grouped(({codes},), ({shape},){weights})"]
+        found = (*groups, *others)
+        if found != statement.indices:
+            turned = ", ".join(str(found.index(index)) for index in statement.indices)
+            lines.append(f"{name} = np.transpose({name}, ({turned}))")
+        return lines
+
+    def plain_sum(self, statement: Statistic, scope: tuple[Index, ...]) -> str:
+        code = self.printer.code(statement.summand, scope)
+        value = code.text if code.axes == scope else self.printer.printed(statement.summand, scope, full=True)
+        if len(scope) == 1:
+            return f"np.sum({value})"
+        return f"np.sum({value}, axis=({', '.join(str(k) for k in range(len(statement.over)))},))"
+
+    def pool(self, statement: Pool, late: bool = False) -> list[str]:
+        self.printer.used |= {"well_pooled"} if late else {"pooled", "merged_pools", "is_ill_conditioned"}
+        name = self.names(statement.name)
+        features = ", ".join(self.feature(feature, statement.over) for feature in statement.features)
+        codes = "".join(self.rows(cell.code, statement.over) + ", " for cell in statement.cells)
+        shape = "".join(self.printer.size(cell.index.plate) + ", " for cell in statement.cells)
+        weight = self.rows(statement.weight, statement.over)
+        rows = f"[{features}], {weight}, [{codes.rstrip(', ')}], ({shape.rstrip(' ')})"
+        return [f"{name} = well_pooled({rows})" if late else f'{name} = pooled({rows}, "{name}" in exact)']
+
+    def feature(self, feature: Feature, over: tuple[Index, ...]) -> str:
+        if not feature.inner:
+            return self.rows(feature.expression, over)
+        value = self.printer.printed(feature.expression, (*over, *feature.inner), full=True)
+        if len(over) == 1 and len(feature.inner) == 1:
+            return value
+        width = " * ".join(self.printer.size(index.plate) for index in feature.inner)
+        return f"np.reshape({value}, (-1, {width}))"
+
+    def rows(self, expression: Expression, over: tuple[Index, ...]) -> str:
+        """A value for each row, or a number when it is the same for all."""
+        if isinstance(expression, Constant) or not free_indices(expression):
+            return self.printer.printed(expression, ())
+        value = self.printer.printed(expression, over, full=True)
+        return value if len(over) == 1 else f"np.ravel({value})"
+
+    def merged_function(self) -> str:
+        lines = []
+        for statement in self.program.passes:
+            name = self.names(statement.name)
+            pair = f'left["{name}"], right["{name}"]'
+            if isinstance(statement, Pool):
+                lines.append(f'"{name}": merged_pools({pair}),')
+            elif statement.kind == "sum":
+                lines.append(f'"{name}": left["{name}"] + right["{name}"],')
+            else:
+                lines.append(f'"{name}": np.{statement.kind}imum({pair}),')
+        body = ["return {", *(f"    {line}" for line in lines), "}"] if lines else ["return {}"]
+        return self._function(
+            "merged(left, right)", "Statistics of all rows from those of two parts.", body, load=False
+        )
+
+    # -- after the pass ---
+
+    def found_lines(self) -> list[str]:
+        """Statistics by their names."""
+        shown = [self.names(statement.name) for statement in self.program.passes]
+        return [f'{name} = found["{name}"]' for name in shown]
+
+    def finish_function(self) -> str:
+        body = self.found_lines() + self.finish_body()
+        body.append("return {")
+        body += [f'    "{result}": {self.names(result)},' for result in self.program.results]
+        body.append("}")
+        return self._function(
+            "finish(found, data, size)", "Posterior parameters and evidence from the statistics.", body
+        )
+
+    def finish_body(self) -> list[str]:
+        """What follows from the statistics, statement after statement."""
+        body: list[str] = []
+        for step in self.program.body:
+            body += self._because(step.because)
+            match step:
+                case Assign(name, indices, expression, _):
+                    body.append(f"{self.names(name)} = {self.printer.printed(expression, indices, full=True)}")
+                case Pool():
+                    body += self.pool(step, late=True)
+                case Triangularise():
+                    body += self.triangularise(step)
+        return body
+
+    def triangularise(self, step: Triangularise) -> list[str]:
+        self.printer.used |= {"placed", "stacked", "triangularised"}
+        name = self.names(step.name)
+        widths = [self._width(column.dense) for column in step.columns]
+        lines = [f"{name}_columns = np.cumsum([0, {', '.join(widths)}])"]
+        outputs = "1" if step.output is None else self.printer.size(step.output.plate)
+        designs = []
+        for number, source in enumerate(step.sources):
+            design = f"{name}_rows_{number}"
+            lines.append(f"# rows of {comment(source.owner)}")
+            lines += self.source(design, source, step, name, outputs)
+            designs.append(design)
+        lines.append(f"{name} = stacked([{', '.join(designs)}], {len(step.batch)})")
+        of = comment(", ".join(f"`{column.variable}`" for column in step.columns[: step.eliminated]))
+        lines.append(f"{name} = triangularised({name}, {name}_columns[{step.eliminated}], {outputs}, {of!r})")
+        for part in ("root", "log_root", "right"):
+            lines.append(f'{self.names(f"{step.name}.{part}")} = {name}["{part}"]')
+        return lines + self.left_over(step, name)
+
+    def left_over(self, step: Triangularise, name: str) -> list[str]:
+        if not step.outer:
+            residual = self.names(f"{step.name}.residual")
+            if step.output is None:
+                return [f'{residual} = np.sum({name}["rest"] ** 2, axis=(-2, -1))']
+            return [f'{residual} = np.swapaxes({name}["rest"], -1, -2) @ {name}["rest"]']
+        rows = self.printer.size(f"{step.name}.rows")
+        lines = [f'{self.names(f"{step.name}.left")} = {name}["rest"][..., 0]', f'{rows} = {name}["rest"].shape[-2]']
+        for number, column in enumerate(step.outer):
+            start = f"{name}_columns[{step.eliminated + number}] - {name}_columns[{step.eliminated}]"
+            stop = f"{name}_columns[{step.eliminated + number + 1}] - {name}_columns[{step.eliminated}]"
+            for part, source in (("left", "left"), ("cross", "cross")):
+                array = self.names(f"{step.name}.{part}_{number}")
+                lines.append(f'{array} = {name}["{source}"][..., {start} : {stop}]')
+                if not column.dense:
+                    lines.append(f"{array} = {array}[..., 0]")
+                elif len(column.dense) > 1:
+                    shape = ", ".join(self.printer.size(index.plate) for index in column.dense)
+                    lines.append(f"{array} = {array}.reshape(*{array}.shape[:-1], {shape})")
+        return lines
+
+    def source(self, design: str, source: Source, step: Triangularise, name: str, outputs: str) -> list[str]:
+        widths = [self._width(feature.inner) for feature in source.features]
+        if all(width == "1" for width in widths):
+            edges = [str(k) for k in range(len(widths) + 1)]
+            lines = []
+        else:
+            lines = [f"edges = np.cumsum([0, {', '.join(widths)}])"]
+            edges = [f"edges[{k}]" for k in range(len(widths) + 1)]
+        if source.pool is not None:
+            self.printer.used.add("rows_of_pool")
+            lines.append(f"{design} = rows_of_pool(*{self.names(source.pool)})")
+        else:
+            lines += self.direct_rows(design, source)
+        slots = ", ".join(f"({edges[e.feature]}, {edges[e.feature + 1]})" for e in source.entries)
+        positions = ", ".join(
+            self.position(entry.positions, entry.column, source, entry.feature, step, name) for entry in source.entries
+        )
+        lines.append(f"{design} = placed({design}, [{slots}], [{positions}], {name}_columns[-1], {outputs})")
+        return lines
+
+    def direct_rows(self, design: str, source: Source) -> list[str]:
+        """One row a cell: features side by side, times the root of the weight."""
+        cells = source.cells
+        parts = []
+        for feature in source.features:
+            value = self.printer.printed(feature.expression, (*cells, *feature.inner), full=True)
+            if len(feature.inner) != 1:
+                shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in cells)
+                value = f"np.reshape({value}, ({shape}{self._width(feature.inner)}))"
+            parts.append(value)
+        lines = [f"{design} = np.concatenate([{', '.join(parts)}], axis=-1)"] if cells or parts else []
+        if source.weight != ONE:
+            code = self.printer.code(source.weight, cells)
+            weight = f"np.sqrt({code.text})"
+            if code.axes:
+                weight = f"np.sqrt({self.printer.printed(source.weight, cells, full=True)})[..., None]"
+            lines.append(f"{design} = {design} * {weight}")
+        lines.append(f"{design} = {design}[..., None, :]")
+        return lines
+
+    def position(
+        self,
+        positions: tuple[Expression, ...],
+        column: int,
+        source: Source,
+        feature: int,
+        step: Triangularise,
+        name: str,
+    ) -> str:
+        """Column numbers of one feature, for each cell and each inner position."""
+        inner = source.features[feature].inner
+        flat: Expression = Constant(0.0)
+        for at, axis in zip(positions, step.columns[column].dense, strict=True):
+            flat = add(multiply(flat, Size(axis.plate)), at)
+        offset = f"{name}_columns[{column}]"
+        if not free_indices(flat):
+            code = self.printer.printed(flat, ())
+            return f"[{offset}]" if code == "0" else f"[{offset} + {code}]"
+        if free_indices(flat) <= set(inner) and len(inner) == 1:
+            return f"{offset} + {self.printer.printed(flat, inner)}"
+        scope = (*source.cells, *inner)
+        value = self.printer.printed(flat, scope, full=True)
+        if len(inner) != 1:
+            shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in source.cells)
+            value = f"np.reshape({value}, ({shape}{self._width(inner)}))"
+        return f"{offset} + {value}"
+
+    def _width(self, indices: tuple[Index, ...]) -> str:
+        return " * ".join(self.printer.size(index.plate) for index in indices) or "1"
+
+    # -- printing ---
+
+    def _because(self, text: str) -> list[str]:
+        return [f"# {comment(text)}"] if text else []
+
+    def plates(self) -> tuple[str, ...]:
+        """The plates whose sizes a function may need."""
+        return tuple(self.program.plates)
+
+    def _function(self, signature: str, doc: str, body: list[str], load: bool = True) -> str:
+        code = "\n".join(line for line in body if not line.startswith("#"))
+        # Names in text and attributes (`np.where`) are not the variables of the same name.
+        words = set(re.findall(r"(?<![.\w])[A-Za-z_]\w*", re.sub(r'"[^"\n]*"', "", code)))
+        loads = []
+        if load:
+            for column in self.program.columns:
+                if self.names(column) in words:
+                    loads.append(f'{self.names(column)} = data["{self.names(column)}"]')
+            for plate in self.plates():
+                if self.printer.size(plate) in words:
+                    loads.append(f'{self.printer.size(plate)} = size["{self.names(plate)}"]')
+        lines = [f"def {signature}:", f'    """{doc}"""', *(f"    {line}" for line in loads + body)]
+        return "\n".join(lines)
+
+
+def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression] | None:
+    """`[code(row) = index]` with an index of the result: a grouping."""
+    if not isinstance(factor, Indicator):
+        return None
+    for code, index in ((factor.left, factor.right), (factor.right, factor.left)):
+        if isinstance(index, Index) and index in statement.indices and names(code):
+            if free_indices(code) <= set(statement.over):
+                return index, code
+    return None
+
+
+LEARN = '''
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+'''
+
+LEARN_WITH_POOLS = '''
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in (POOLS,) if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
+'''

@@ -1,0 +1,26 @@
+"""The texts of the functions that emitted NumPy programs share, and which of them need which."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import lru_cache
+
+from platewright.backends.hints import functions_of, without_hints
+from platewright.backends.numpy import pooling, support, twofold
+
+
+@lru_cache(maxsize=1)
+def shared_calls() -> dict[str, tuple[str, ...]]:
+    """For each support function the others that it calls."""
+    texts = shared_texts()
+    return {name: tuple(set(re.findall(r"\b(\w+)\(", text)) & texts.keys()) for name, text in texts.items()}
+
+
+@lru_cache(maxsize=1)
+def shared_texts() -> dict[str, str]:
+    """The support functions as emitted, by name."""
+    texts: dict[str, str] = {}
+    for module in (support, pooling, twofold):
+        texts |= functions_of(inspect.getsource(module))
+    return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}

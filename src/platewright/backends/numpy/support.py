@@ -1,0 +1,212 @@
+"""The few numerical functions that emitted NumPy programs share; each emitted file carries the ones it uses.
+
+They are plain functions of arrays, tested on their own, and copied into emitted source as they stand here, without
+their type hints. `SHARED` lists them, with those of `pooling.py` and `twofold.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from platewright.algebra.lazy import special
+from platewright.backends.numpy.pooling import (
+    BITS_OF_SLICE,
+    FINEST,
+    ROWS_AT_ONCE,
+    ROWS_OF_EXACT_BLOCK,
+    SLICES,
+    block_means,
+    easy_root,
+    exact_block,
+    is_ill_conditioned,
+    merged_pools,
+    pooled,
+    pooled_block,
+    root_of_scatter,
+    rows_of_pool,
+    slices,
+    spread_out,
+    summed,
+    summed_products,
+    well_pooled,
+    without_pool,
+)
+from platewright.backends.numpy.twofold import two_product, two_sum, twofold_product, twofold_quotient, twofold_sum
+from platewright.family import Array
+
+WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+
+
+def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | None = None) -> Array:
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), -1)
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def placed(
+    rows: Array, slots: Sequence[tuple[int, int]], positions: Sequence[Array], width: int, outputs: int
+) -> Array:
+    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
+    design = np.zeros((*rows.shape[:-1], width + outputs))
+    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    for (start, stop), position in zip(slots, positions, strict=True):
+        chosen = np.asarray(position)[..., :, None] == np.arange(width)
+        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+    return design
+
+
+def stacked(designs: Sequence[Array], batch: int) -> Array:
+    """All rows of one batch under each other."""
+    flat = []
+    for design in designs:
+        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
+    return np.concatenate(flat, axis=-2)
+
+
+def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the unknowns") -> dict[str, Array]:
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    width = design.shape[-1]
+    if design.shape[-2] < width:
+        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
+        design = np.concatenate([design, padding], axis=-2)
+    upper = np.linalg.qr(design, mode="r")
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
+        # A column that all but follows from others: every digit counts.
+        upper = reflected(design)
+        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
+    lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+    if lost.any():
+        missing = int(lost.sum(axis=-1).max())
+        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    signs = np.where(pivots < 0, -1.0, 1.0)
+    root = upper[..., :eliminated, :eliminated] * signs[..., None]
+    right = upper[..., :eliminated, eliminated:] * signs[..., None]
+    left = upper[..., eliminated:, eliminated:]
+    outer = width - eliminated - outputs
+    return {
+        "root": root,
+        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
+        "cross": right[..., :outer],
+        "right": right[..., outer:],
+        "left": left[..., :outer],
+        "rest": left[..., outer:],
+    }
+
+
+def reflected(design: Array) -> Array:
+    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
+
+    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
+    touched by its reflection: what a residual has of digits does not spill over into coefficients.
+    """
+    upper = np.array(design, dtype=float)
+    rows = np.arange(upper.shape[-2])
+    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
+    order = []
+    for j in range(min(upper.shape[-2:])):
+        mirror = np.where(free, upper[..., j], 0.0)
+        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
+        at_pivot = rows == chosen
+        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
+        size = np.abs(pivot)
+        mirror /= np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
+        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
+        square = (mirror * mirror).sum(axis=-1, keepdims=True)
+        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
+        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
+        free &= ~at_pivot
+        order.append(chosen)
+    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def log_determinant(matrix: Array) -> Array:
+    """Log determinant of positive definite matrices; NaN where one is not."""
+    sign, value = np.linalg.slogdet(matrix)
+    return np.where(sign > 0, value, np.nan)
+
+
+def log_bessel0(x: Array) -> Array:
+    """`log I0(x)` without overflow."""
+    return np.log(special.i0e(x)) + np.abs(x)
+
+
+def trigamma(x: Array) -> Array:
+    """The second derivative of lgamma."""
+    return special.polygamma(1, x)
+
+
+def multivariate_lgamma(x: Array, dimension: int) -> Array:
+    """`log Gamma_d(x)`, the normaliser of the Wishart family."""
+    return dimension * (dimension - 1) / 4 * np.log(np.pi) + sum(
+        special.gammaln(x - j / 2) for j in range(int(dimension))
+    )
+
+
+def less(left: Array, right: Array) -> Array:
+    """One where left is below right, else zero."""
+    return np.asarray(left < right, dtype=float)
+
+
+def previous(values: Array) -> Array:
+    """The value at the previous position; the first position repeats itself and must be masked."""
+    return np.concatenate([values[:1], values[:-1]])
+
+
+SHARED = (  # in the order in which an emitted file carries them
+    grouped,
+    two_sum,
+    two_product,
+    twofold_sum,
+    twofold_product,
+    twofold_quotient,
+    pooled,
+    well_pooled,
+    pooled_block,
+    exact_block,
+    block_means,
+    spread_out,
+    summed,
+    summed_products,
+    slices,
+    merged_pools,
+    without_pool,
+    is_ill_conditioned,
+    rows_of_pool,
+    easy_root,
+    root_of_scatter,
+    placed,
+    stacked,
+    triangularised,
+    reflected,
+    log_determinant,
+    log_bessel0,
+    trigamma,
+    multivariate_lgamma,
+    less,
+    previous,
+)
+
+CONSTANTS = {
+    "WIDEST": WIDEST,
+    "ROWS_AT_ONCE": ROWS_AT_ONCE,
+    "ROWS_OF_EXACT_BLOCK": ROWS_OF_EXACT_BLOCK,
+    "BITS_OF_SLICE": BITS_OF_SLICE,
+    "SLICES": SLICES,
+    "FINEST": FINEST,
+}
