@@ -25,6 +25,11 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         " mu[i] ~ dnorm(0, 1); m[i] <- mean(y[offset[i]:(offset[i+1]-1)]) } }",
         {"N": 3, "offset": [1, 3, 4, 7], "y": [1, 2, 3, 4, 5, 6], "z": [0, 1, 0, 1, 0, 1]},
     ),
+    "running_sum": (
+        "model { for (j in 1:T) { y[j] ~ dnorm(sum(d[1:j]), 1); d[j] ~ dgamma(2, 1); s[j] <- exp(-sum(d[1:j]))\n"
+        " m[j] <- mean(e[2, j:T]); e[1, j] ~ dnorm(0, 1); e[2, j] ~ dnorm(1, 1) } }",
+        {"T": 4, "y": [1, 2, 3.5, 4]},
+    ),
     "ragged_pairs": (
         "model { for (i in 1:N) { for (k in 1:n[i]) { x[i, k] ~ dexp(rate[i]) } rate[i] ~ dgamma(2, 1) } }",
         {"N": 3, "n": [2, 0, 3], "x": [[1, 2, None], [None, None, None], [0.5, 1.5, 2.5]]},

@@ -171,7 +171,7 @@ class Frame:
         owner = block.owner[tuple(np.broadcast_arrays(*at))]
         first, last = (end.reshape((*(1,) * (depth - end.ndim), *end.shape, 1)) for end in (spot.first, spot.last))
         left_out = (inside < first) | (inside > last)
-        return not (np.broadcast_to(left_out, owner.shape) & (owner >= 0)).any()
+        return not (left_out & (owner >= 0)).any()
 
     @staticmethod
     def _is_moving_slice(node: Element, dimension: int) -> bool:

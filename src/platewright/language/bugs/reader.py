@@ -89,6 +89,9 @@ class BugsModel:
             raise BugsError(f"there is no node `{name}` in the model")
         if int(block.owner[at]) < 0:
             raise BugsError(f"`{name}` has no definition")
+        number = block.pieces[int(block.owner[at])].number
+        if number in self.draft.dropped:
+            raise BugsError(self.draft.dropped[number])
         return self._places(block)[at]
 
     def cells(self, name: str) -> dict[str, tuple[str, tuple[int, ...]]]:
