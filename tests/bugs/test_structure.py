@@ -7,6 +7,7 @@ import pytest
 
 import platewright as pw
 from bugs.snippets import SNIPPETS
+from platewright.errors import BugsError
 from platewright.language.bugs.data import parse_data
 from platewright.language.bugs.parse import parse
 from platewright.language.bugs.reader import BugsModel, read_bugs
@@ -95,6 +96,8 @@ def test_cells_are_found_by_their_bugs_names() -> None:
 def test_derived_quantities_outside_the_algebra_are_left_out_with_the_reason() -> None:
     read = read_bugs("model { x ~ dnorm(0, 1) r <- cdf.norm(x, 0, 1) }", {})
     assert read.report.dropped == {"r": "there is no function `cdf.norm` here (line 1)"}
+    with pytest.raises(BugsError, match=r"no function `cdf\.norm`"):
+        read.cell("r")
 
 
 def test_rows_and_columns_fill_as_each_dialect_does() -> None:

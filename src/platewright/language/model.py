@@ -226,7 +226,9 @@ class Model:
     # -- checks ---
 
     def _check_name(self, name: object) -> None:
-        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        if isinstance(name, str) and keyword.iskeyword(name):
+            raise NameTaken(f"`{name}` cannot be a name: it is a word of Python", hint=f"`{name}_` would do")
+        if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
             raise NameTaken(
                 f"`{name}` cannot be a name", expected="letters, digits and _, not starting with _ or a digit"
             )
