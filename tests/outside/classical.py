@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -92,10 +93,19 @@ def regression(x: np.ndarray, y: np.ndarray, intercept: bool = True, scale: bool
     return {"estimate": estimate, "error": spread, "residual_sd": residual_sd(fit)}
 
 
+def written(column: Sequence[float]) -> list[Fraction]:
+    """The numbers that floats stand for: decimals where all have at most 15 digits, else the floats themselves."""
+    values = [float(value) for value in column]
+    decimals = [Decimal(repr(value)).normalize() for value in values]
+    is_long = any(len(one.as_tuple().digits) > 15 and not value.is_integer() for one, value in zip(decimals, values))
+    return [Fraction(value) if is_long or value.is_integer() else Fraction(d) for d, value in zip(decimals, values)]
+
+
 def exact_regression(x: np.ndarray, y: np.ndarray, intercept: bool = True) -> tuple[list[Fraction], Fraction]:
-    """Least squares by rational arithmetic: coefficients and residual sum of squares, of the numbers as stored."""
-    rows = [[*([Fraction(1)] if intercept else []), *map(Fraction, map(float, line))] for line in x]
-    right = [Fraction(float(value)) for value in y]
+    """Least squares by rational arithmetic: coefficients and residual sum of squares, of the numbers as written."""
+    columns = [*([[Fraction(1)] * len(y)] if intercept else []), *map(written, x.T)]
+    rows = [list(line) for line in zip(*columns, strict=True)]
+    right = written(y)
     width = len(rows[0])
     normal = [[sum(r[i] * r[j] for r in rows) for j in range(width)] for i in range(width)]
     moment = [sum(r[i] * t for r, t in zip(rows, right, strict=True)) for i in range(width)]
@@ -117,10 +127,10 @@ def exact_regression(x: np.ndarray, y: np.ndarray, intercept: bool = True) -> tu
 
 
 def exact_one_way(groups: Sequence[int], values: Sequence[float]) -> dict[str, float]:
-    """The analysis of variance by rational arithmetic, of the numbers as stored."""
+    """The analysis of variance by rational arithmetic, of the numbers as written."""
     found: dict[int, list[Fraction]] = {}
-    for group, value in zip(groups, values, strict=True):
-        found.setdefault(group, []).append(Fraction(float(value)))
+    for group, value in zip(groups, written(values), strict=True):
+        found.setdefault(group, []).append(value)
     every = [value for part in found.values() for value in part]
     within = sum((_square(part) for part in found.values()), Fraction(0))
     total = _square(every)
@@ -130,8 +140,8 @@ def exact_one_way(groups: Sequence[int], values: Sequence[float]) -> dict[str, f
 
 
 def exact_mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation by rational arithmetic, of the numbers as stored."""
-    every = [Fraction(float(value)) for value in values]
+    """Mean and standard deviation by rational arithmetic, of the numbers as written."""
+    every = written(values)
     return float(sum(every) / len(every)), math.sqrt(_square(every) / (len(every) - 1))
 
 

@@ -20,11 +20,11 @@ PERFECT = ("linear_Wampler1",)
 
 @dataclass(frozen=True)
 class Line:
-    """Correct digits of each quantity: against the certified value, and the exact answer for floats as stored."""
+    """Correct digits of each quantity: of the certified value, and of the rational answer."""
 
     case: str
     certified: dict[str, float]
-    stored: dict[str, float]
+    rational: dict[str, float]
 
 
 def univariate(name: str) -> Line:
@@ -65,11 +65,11 @@ def linear(name: str) -> Line:
     }
     solution, square = classical.exact_regression(x, y, intercept)
     spread = float(square / (len(y) - len(solution))) ** 0.5
-    stored = {
+    rational = {
         "estimate": classical.digits(found["estimate"], [float(value) for value in solution]),
         "residual_sd": classical.digits(found["residual_sd"], spread),
     }
-    return Line(name, certified, stored)
+    return Line(name, certified, rational)
 
 
 def lines() -> list[Line]:
@@ -82,10 +82,10 @@ def lines() -> list[Line]:
 
 
 if __name__ == "__main__":
-    print(f"{'case':<24} correct digits (15 is the most counted); in brackets: for the numbers as stored in 64 bits")
+    print(f"{'case':<24} correct digits (15 is the most counted); in brackets: of the rational answer")
     for line in lines():
         shown = []
         for key, value in line.certified.items():
-            stored = f" ({line.stored[key]:.1f})" if key in line.stored else ""
-            shown.append(f"{key} {value:.1f}{stored}")
+            rational = f" ({line.rational[key]:.1f})" if key in line.rational else ""
+            shown.append(f"{key} {value:.1f}{rational}")
         print(f"{line.case:<24} {', '.join(shown)}")

@@ -19,6 +19,8 @@ ROWS_OF_EXACT_BLOCK = 1024
 BITS_OF_SLICE = 21
 SLICES = 5
 FINEST = 5.048709793414476e-29
+FAR_OUT = 100000.0
+DIGITS_OF_DECIMAL = 15
 
 
 def two_sum(left, right):
@@ -59,6 +61,27 @@ def twofold_quotient(left, right):
     return two_sum(first, rest[0] / right[0])
 
 
+def decimal_rest(values):
+    """What the decimal of at most 15 digits that rounds to a float has beyond it; NaN where there is none."""
+    size = np.abs(values)
+    fraction = size != np.floor(size)  # whole numbers stand for themselves
+    scale = np.floor(np.log10(np.where(fraction, size, 1.0)))
+    scale -= size < 10.0**scale
+    rest = np.where(fraction, np.nan, 0.0)
+    for length in np.unique(scale[fraction]):
+        places = DIGITS_OF_DECIMAL - 1 - int(length)  # after the point
+        if not 0 < places < 300:
+            continue
+        chosen = fraction & (scale == length)
+        found = values[chosen]
+        power = float(10**places)
+        whole = np.rint(found * power)
+        power_rest = float(10**places - int(power))
+        near, beyond = twofold_quotient((whole, np.zeros_like(whole)), (power, power_rest))
+        rest[chosen] = np.where(near == found, beyond, np.nan)
+    return rest
+
+
 def pooled(features, weight, codes, shape, exact=False):
     """The pool of rows in each cell, block by block; `codes` say for each row its cell."""
     count = max((np.shape(f)[0] for f in (*features, weight, *codes) if np.ndim(f)), default=1)
@@ -67,15 +90,13 @@ def pooled(features, weight, codes, shape, exact=False):
     axes = (0, 1, 2, 1, 2) if exact else (0, 1, 2, 1)  # total, mean, scatter, and what rounding took from the last two
     state = [np.zeros((cells, *[width] * number)) for number in axes]
     step = ROWS_OF_EXACT_BLOCK if exact else ROWS_AT_ONCE
+    is_decimal = np.ones(width, dtype=bool)
+    for start in range(0, count if exact else 0, step):
+        block = side_by_side(features, start, min(start + step, count), width)
+        is_decimal[is_decimal] = ~np.isnan(decimal_rest(block[:, is_decimal])).any(axis=0)
     for start in range(0, count, step):
         stop = min(start + step, count)
-        block = np.empty((stop - start, width))
-        column = 0
-        for f in features:
-            size = np.shape(f)[1] if np.ndim(f) == 2 else 1
-            part = f[start:stop] if np.ndim(f) else f
-            block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
-            column += size
+        block = side_by_side(features, start, stop, width)
         weights = np.asarray(weight[start:stop] if np.ndim(weight) else weight, dtype=float)
         present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
         if codes:
@@ -83,11 +104,23 @@ def pooled(features, weight, codes, shape, exact=False):
             order = np.argsort(cell, kind="stable")
             present, starts = np.unique(cell[order], return_index=True)
             block, weights = block[order], weights[order] if weights.ndim else weights
-        new = exact_block(block, weights, starts) if exact else pooled_block(block, weights, starts)
+        new = exact_block(block, weights, starts, is_decimal) if exact else pooled_block(block, weights, starts)
         merged = merged_pools(tuple(array[present] for array in state), new)
         for array, value in zip(state, merged, strict=True):
             array[present] = value
     return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
+
+
+def side_by_side(features, start, stop, width):
+    """The features of some rows as columns of one array."""
+    block = np.empty((stop - start, width))
+    column = 0
+    for f in features:
+        size = np.shape(f)[1] if np.ndim(f) == 2 else 1
+        part = f[start:stop] if np.ndim(f) else f
+        block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
+        column += size
+    return block
 
 
 def pooled_block(block, weight, starts):
@@ -103,10 +136,14 @@ def pooled_block(block, weight, starts):
     return total, mean, scatter, mean_rest
 
 
-def exact_block(block, weight, starts):
-    """The pools of one block of rows in twofold precision, by slices whose products add up without rounding."""
+def exact_block(block, weight, starts, is_decimal):
+    """The pools of one block of rows, some columns read as decimals, by slices whose products sum without rounding."""
     _, centre = block_means(block, weight, starts)
-    high, low = two_sum(block, -spread_out(centre, starts, len(block)))
+    rest, centre_rest = np.zeros(block.shape), np.zeros(centre.shape)
+    rest[:, is_decimal] = decimal_rest(block[:, is_decimal])
+    centre_rest[:, is_decimal] = np.nan_to_num(decimal_rest(centre[:, is_decimal]))
+    away = tuple(-spread_out(part, starts, len(block)) for part in (centre, centre_rest))
+    high, low = twofold_sum((block, rest), away)
     high = np.concatenate([high, np.ones((len(block), 1))], axis=1)
     low = np.concatenate([low, np.zeros((len(block), 1))], axis=1)
     right = slices(high, low)
@@ -123,7 +160,7 @@ def exact_block(block, weight, starts):
     drift = twofold_quotient(moment, some)
     between = twofold_product(tuple(part[:, :, None] for part in moment), tuple(part[:, None, :] for part in drift))
     scatter = twofold_sum(tuple(part[:, :-1, :-1] for part in sums), tuple(-part for part in between))
-    mean = twofold_sum((centre, np.zeros_like(centre)), drift)
+    mean = twofold_sum((centre, centre_rest), drift)
     return total[0][:, 0], mean[0], scatter[0], mean[1], scatter[1]
 
 
@@ -193,13 +230,14 @@ def merged_pools(left, right):
 
 
 def is_ill_conditioned(pool):
-    """Whether too little is left of a column after those before it for its scatter to be trusted.
+    """Whether too little is left of a column after those before it, or after its mean, for its scatter to be trusted.
 
     A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column,
-    the response. Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that
-    is a combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
+    the response; a column further from zero than `FAR_OUT` times its spread was rounded too much when it was stored.
+    Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that is a
+    combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
     """
-    scatter = np.asarray(pool[2])
+    total, scatter = np.asarray(pool[0]), np.asarray(pool[2])
     if len(pool) > 4 or scatter.size == 0:
         return False
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
@@ -209,8 +247,9 @@ def is_ill_conditioned(pool):
     if scatter.ndim > 2:
         sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
         doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
+    doubtful |= total[..., None] * np.asarray(pool[1]) ** 2 > FAR_OUT**2 * np.where(diagonal > 0, diagonal, np.inf)
     bad = doubtful.any(axis=-1)
-    return bool(np.sum(pool[0] * bad) > 0.05 * np.sum(pool[0]))
+    return bool(np.sum(total * bad) > 0.05 * np.sum(total))
 
 
 def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):

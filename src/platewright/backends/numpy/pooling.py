@@ -4,8 +4,9 @@
 
 A pool is a tuple `(total, mean, scatter, mean_rest)`, where `mean + mean_rest` is the mean in twofold precision; an
 exact pool also has `scatter_rest`. Pools of parts merge into the pool of the whole (Chan, Golub and LeVeque). The
-scatter squares the condition number; when too little is left of a column after the others, the rows are pooled once
-more, exactly: features cut into slices of 21 bits have products that float sums hold without rounding (Ozaki et al.).
+scatter squares the condition number; when too little is left of a column after the others, or after its mean, the rows
+are pooled once more, exactly: features cut into slices of 21 bits have products that float sums hold without rounding
+(Ozaki et al.), and a float stands for the decimal that it was written as (`decimals.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from platewright.backends.numpy.decimals import decimal_rest
 from platewright.backends.numpy.twofold import two_sum, twofold_product, twofold_quotient, twofold_sum
 from platewright.family import Array
 
@@ -24,6 +26,7 @@ ROWS_OF_EXACT_BLOCK = 1024
 BITS_OF_SLICE = 21
 SLICES = 5
 FINEST = 2.0**-94
+FAR_OUT = 1e5
 
 
 def pooled(
@@ -40,15 +43,13 @@ def pooled(
     axes = (0, 1, 2, 1, 2) if exact else (0, 1, 2, 1)  # total, mean, scatter, and what rounding took from the last two
     state = [np.zeros((cells, *[width] * number)) for number in axes]
     step = ROWS_OF_EXACT_BLOCK if exact else ROWS_AT_ONCE
+    is_decimal = np.ones(width, dtype=bool)
+    for start in range(0, count if exact else 0, step):
+        block = side_by_side(features, start, min(start + step, count), width)
+        is_decimal[is_decimal] = ~np.isnan(decimal_rest(block[:, is_decimal])).any(axis=0)
     for start in range(0, count, step):
         stop = min(start + step, count)
-        block = np.empty((stop - start, width))
-        column = 0
-        for f in features:
-            size = np.shape(f)[1] if np.ndim(f) == 2 else 1
-            part = f[start:stop] if np.ndim(f) else f
-            block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
-            column += size
+        block = side_by_side(features, start, stop, width)
         weights = np.asarray(weight[start:stop] if np.ndim(weight) else weight, dtype=float)
         present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
         if codes:
@@ -56,11 +57,23 @@ def pooled(
             order = np.argsort(cell, kind="stable")
             present, starts = np.unique(cell[order], return_index=True)
             block, weights = block[order], weights[order] if weights.ndim else weights
-        new = exact_block(block, weights, starts) if exact else pooled_block(block, weights, starts)
+        new = exact_block(block, weights, starts, is_decimal) if exact else pooled_block(block, weights, starts)
         merged = merged_pools(tuple(array[present] for array in state), new)
         for array, value in zip(state, merged, strict=True):
             array[present] = value
     return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
+
+
+def side_by_side(features: Sequence[Array | float], start: int, stop: int, width: int) -> Array:
+    """The features of some rows as columns of one array."""
+    block = np.empty((stop - start, width))
+    column = 0
+    for f in features:
+        size = np.shape(f)[1] if np.ndim(f) == 2 else 1
+        part = f[start:stop] if np.ndim(f) else f
+        block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
+        column += size
+    return block
 
 
 def well_pooled(
@@ -84,10 +97,14 @@ def pooled_block(block: Array, weight: Array, starts: Array) -> Pool:
     return total, mean, scatter, mean_rest
 
 
-def exact_block(block: Array, weight: Array, starts: Array) -> Pool:
-    """The pools of one block of rows in twofold precision, by slices whose products add up without rounding."""
+def exact_block(block: Array, weight: Array, starts: Array, is_decimal: Array) -> Pool:
+    """The pools of one block of rows, some columns read as decimals, by slices whose products sum without rounding."""
     _, centre = block_means(block, weight, starts)
-    high, low = two_sum(block, -spread_out(centre, starts, len(block)))
+    rest, centre_rest = np.zeros(block.shape), np.zeros(centre.shape)
+    rest[:, is_decimal] = decimal_rest(block[:, is_decimal])
+    centre_rest[:, is_decimal] = np.nan_to_num(decimal_rest(centre[:, is_decimal]))
+    away = tuple(-spread_out(part, starts, len(block)) for part in (centre, centre_rest))
+    high, low = twofold_sum((block, rest), away)
     high = np.concatenate([high, np.ones((len(block), 1))], axis=1)
     low = np.concatenate([low, np.zeros((len(block), 1))], axis=1)
     right = slices(high, low)
@@ -104,7 +121,7 @@ def exact_block(block: Array, weight: Array, starts: Array) -> Pool:
     drift = twofold_quotient(moment, some)
     between = twofold_product(tuple(part[:, :, None] for part in moment), tuple(part[:, None, :] for part in drift))
     scatter = twofold_sum(tuple(part[:, :-1, :-1] for part in sums), tuple(-part for part in between))
-    mean = twofold_sum((centre, np.zeros_like(centre)), drift)
+    mean = twofold_sum((centre, centre_rest), drift)
     return total[0][:, 0], mean[0], scatter[0], mean[1], scatter[1]
 
 
@@ -183,13 +200,14 @@ def without_pool(whole: Pool, part: Pool) -> Pool:
 
 
 def is_ill_conditioned(pool: Pool) -> bool:
-    """Whether too little is left of a column after those before it for its scatter to be trusted.
+    """Whether too little is left of a column after those before it, or after its mean, for its scatter to be trusted.
 
     A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column,
-    the response. Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that
-    is a combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
+    the response; a column further from zero than `FAR_OUT` times its spread was rounded too much when it was stored.
+    Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that is a
+    combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
     """
-    scatter = np.asarray(pool[2])
+    total, scatter = np.asarray(pool[0]), np.asarray(pool[2])
     if len(pool) > 4 or scatter.size == 0:
         return False
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
@@ -199,8 +217,9 @@ def is_ill_conditioned(pool: Pool) -> bool:
     if scatter.ndim > 2:
         sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
         doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
+    doubtful |= total[..., None] * np.asarray(pool[1]) ** 2 > FAR_OUT**2 * np.where(diagonal > 0, diagonal, np.inf)
     bad = doubtful.any(axis=-1)
-    return bool(np.sum(pool[0] * bad) > 0.05 * np.sum(pool[0]))
+    return bool(np.sum(total * bad) > 0.05 * np.sum(total))
 
 
 def rows_of_pool(

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from platewright.backends.hints import functions_of, without_hints
-from platewright.backends.numpy import pooling, support, twofold
+from platewright.backends.numpy import decimals, pooling, support, twofold
 
 
 @lru_cache(maxsize=1)
@@ -21,6 +21,6 @@ def shared_calls() -> dict[str, tuple[str, ...]]:
 def shared_texts() -> dict[str, str]:
     """The support functions as emitted, by name."""
     texts: dict[str, str] = {}
-    for module in (support, pooling, twofold):
+    for module in (support, pooling, decimals, twofold):
         texts |= functions_of(inspect.getsource(module))
     return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}

@@ -1,7 +1,7 @@
 """The few numerical functions that emitted NumPy programs share; each emitted file carries the ones it uses.
 
 They are plain functions of arrays, tested on their own, and copied into emitted source as they stand here, without
-their type hints. `SHARED` lists them, with those of `pooling.py` and `twofold.py`.
+their type hints. `SHARED` lists them, with those of `pooling.py`, `decimals.py` and `twofold.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from platewright.algebra.lazy import special
+from platewright.backends.numpy.decimals import DIGITS_OF_DECIMAL, decimal_rest
 from platewright.backends.numpy.pooling import (
     BITS_OF_SLICE,
+    FAR_OUT,
     FINEST,
     ROWS_AT_ONCE,
     ROWS_OF_EXACT_BLOCK,
@@ -26,6 +28,7 @@ from platewright.backends.numpy.pooling import (
     pooled_block,
     root_of_scatter,
     rows_of_pool,
+    side_by_side,
     slices,
     spread_out,
     summed,
@@ -175,7 +178,9 @@ SHARED = (  # in the order in which an emitted file carries them
     twofold_sum,
     twofold_product,
     twofold_quotient,
+    decimal_rest,
     pooled,
+    side_by_side,
     well_pooled,
     pooled_block,
     exact_block,
@@ -209,4 +214,6 @@ CONSTANTS = {
     "BITS_OF_SLICE": BITS_OF_SLICE,
     "SLICES": SLICES,
     "FINEST": FINEST,
+    "FAR_OUT": FAR_OUT,
+    "DIGITS_OF_DECIMAL": DIGITS_OF_DECIMAL,
 }

@@ -17,7 +17,7 @@ from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.run.exact.monoid import without
-from platewright.run.execute import Loaded, arguments
+from platewright.run.execute import Statistics, arguments
 
 if TYPE_CHECKING:
     from platewright.run.exact.fit import Fit
@@ -126,11 +126,9 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
         {} if not fit.columns else {name: _joined(program, name, fit.columns, columns, row) for name in program.columns}
     )
     if needs_rows(program):
-        found = module.statistics(*arguments(program, module, joined, both))
+        found = statistics_like(fit, joined, both)
     else:
-        more = module.statistics(
-            *arguments(program, module, {**fit.columns, **columns}, {**fit.sizes, row: sizes[row]})
-        )
+        more = statistics_like(fit, {**fit.columns, **columns}, {**fit.sizes, row: sizes[row]})
         found = module.merged(fit.statistics, more)
     return replace(fit, statistics=found, columns=joined, sizes=both)
 
@@ -142,9 +140,16 @@ def _joined(program: Program, name: str, old: Mapping[str, Array], new: Mapping[
     return np.concatenate([old[name], new[name]], axis=axes.index(row))
 
 
+def statistics_like(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
+    """The statistics of some rows, in twofold precision where those of the fit are: they are to merge."""
+    exact = [name for name, value in fit.statistics.items() if isinstance(value, tuple) and len(value) > 4]
+    given = arguments(fit.plan.program, fit.module, columns, sizes)
+    return fit.module.statistics(*given, exact) if exact else fit.module.statistics(*given)
+
+
 def forgotten(fit: Fit, rows: object) -> Fit:
     """The fit without some of its rows, given by number or by mask."""
-    program, module = fit.plan.program, fit.module
+    program = fit.plan.program
     row = row_plate(program, program.columns)
     check_any_order(program, row, fit.plan.graph)
     count = fit.sizes[row]
@@ -155,10 +160,10 @@ def forgotten(fit: Fit, rows: object) -> Fit:
     kept = chosen_rows(program, fit.columns, row, keep)
     sizes = {**fit.sizes, row: len(keep)}
     if not needs_rows(program):
-        left = _subtracted(fit, module, program, row, gone)
+        left = _subtracted(fit, program, row, gone)
         if not isinstance(left, Declined):
             return replace(fit, statistics=left, columns=kept, sizes=sizes)
-    found = module.statistics(*arguments(program, module, kept, sizes))
+    found = statistics_like(fit, kept, sizes)
     return replace(fit, statistics=found, columns=kept, sizes=sizes)
 
 
@@ -179,9 +184,9 @@ def _row_numbers(rows: object, count: int) -> Array:
     return np.unique(np.where(gone < 0, gone + count, gone))
 
 
-def _subtracted(fit: Fit, module: Loaded, program: Program, row: str, gone: Array) -> Any:
+def _subtracted(fit: Fit, program: Program, row: str, gone: Array) -> Any:
     part = chosen_rows(program, fit.columns, row, gone)
-    less = module.statistics(*arguments(program, module, part, {**fit.sizes, row: len(gone)}))
+    less = statistics_like(fit, part, {**fit.sizes, row: len(gone)})
     return without(program, fit.statistics, less, {s.name: key for s, key in zip(program.passes, less, strict=True)})
 
 

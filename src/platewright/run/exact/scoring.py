@@ -12,8 +12,16 @@ import numpy as np
 from platewright.errors import DataError, ImproperPosterior
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
-from platewright.run.exact.changing import check_no_table, chosen_rows, forgotten, looks_back, needs_rows, row_plate
-from platewright.run.execute import arguments, finish
+from platewright.run.exact.changing import (
+    check_no_table,
+    chosen_rows,
+    forgotten,
+    looks_back,
+    needs_rows,
+    row_plate,
+    statistics_like,
+)
+from platewright.run.execute import finish
 from platewright.run.ticking import progress
 
 if TYPE_CHECKING:
@@ -46,7 +54,7 @@ def prequential(fit: Fit) -> Array:
     found = None
     for number in progress(range(count), "prequential"):
         part = chosen_rows(program, fit.columns, row, np.array([number]))
-        one = module.statistics(*arguments(program, module, part, {**fit.sizes, row: 1}))
+        one = statistics_like(fit, part, {**fit.sizes, row: 1})
         found = one if found is None else module.merged(found, one)
         sizes = {**fit.sizes, row: number + 1}
         data = chosen_rows(program, fit.columns, row, np.arange(number + 1))
@@ -77,7 +85,7 @@ def _evidence(fit: Fit, rows: Array) -> float:
     row = row_plate(program, fit.columns)
     data = chosen_rows(program, fit.columns, row, rows)
     sizes = {**fit.sizes, row: len(rows)}
-    found = module.statistics(*arguments(program, module, data, sizes))
+    found = statistics_like(fit, data, sizes)
     return float(finish(program, module, found, data, sizes)[EVIDENCE])
 
 
