@@ -62,7 +62,7 @@ NAMES: dict[str, Bad] = {
     "defined twice": (put("mu", lambda m: pw.Normal(0, sd=1)), NameTaken, ("`mu`", "defined already")),
     "a method": (put("learn", lambda m: 1.0), NameTaken, ("`learn`", "method")),
     "a private name": (put("_x", lambda m: 1.0), NameTaken, ("`_x`",)),
-    "a keyword": (put("lambda", lambda m: 1.0), NameTaken, ("`lambda`",)),
+    "a keyword": (put("lambda", lambda m: 1.0), NameTaken, ("`lambda`", "word of Python")),
     "a name with a blank": (put("a b", lambda m: 1.0), NameTaken, ("`a b`",)),
     "a plate twice": (lambda m: m.plate("k", 3), NameTaken, ("plate `k`",)),
     "a plate named by a number": (lambda m: m.plate(3), NameTaken, ("`3`",)),
