@@ -279,6 +279,7 @@ FUNCTIONS = {
         "interp.lin": lambda x, a, b: np.interp(x, a, b), "trunc": np.trunc, "length": np.size,
         "ifelse": lambda c, a, b: a if c else b, "ranked": lambda v, k: np.sort(v)[int(k) - 1],
         "cloglog": lambda p: np.log(-np.log(1 - p)), "cos": np.cos, "sin": np.sin,
+        "sort": np.sort, "rank": lambda v, k: float(sum(one <= v[int(k) - 1] for one in v)),
         "logfact": lambda v: special.gammaln(v + 1),
 }  # fmt: skip
 

@@ -30,6 +30,26 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         " m[j] <- mean(e[2, j:T]); e[1, j] ~ dnorm(0, 1); e[2, j] ~ dnorm(1, 1) } }",
         {"T": 4, "y": [1, 2, 3.5, 4]},
     ),
+    "ordered": (
+        "model { for (k in 1:3) { a0[k] ~ dnorm(0, 1) } a[1:3] <- sort(a0[1:3]) r <- rank(a0[1:3], 2)\n"
+        " m <- ranked(a0[], 2) for (i in 1:N) { y[i] ~ dnorm(a[g[i]], 4) } }",
+        {"N": 4, "y": [1, 2, 0, -1], "g": [3, 3, 2, 1]},
+    ),
+    "change_point": (
+        "model { for (i in 1:N) { y[i] ~ dnorm(alpha + b[J[i]] * (x[i] - c), tau); J[i] <- 1 + step(x[i] - c) }\n"
+        "c ~ dunif(-1, 1) alpha ~ dnorm(0, 1) tau ~ dgamma(2, 1) for (j in 1:2) { b[j] ~ dnorm(0, 1) } }",
+        {"N": 5, "y": [1, 0.5, 0.1, -1, -2], "x": [-1, -0.5, 0, 0.5, 1]},
+    ),
+    "parts_of_given_vectors": (
+        "model { p[1:2] ~ ddirch(a[1:2]) q[1:3] ~ ddirch(a[2:4]) y[1:2] ~ dmulti(p[1:2], 5) u[1:3] ~ dmulti(q[], 6)\n"
+        " for (i in 1:N) { v[i] ~ dnorm(inprod(x[i, 1:2], b[1:2]), 1) } for (k in 1:3) { b[k] ~ dnorm(0, 1) } }",
+        {"a": [1, 2, 3, 4], "y": [2, 3], "u": [1, 2, 3], "N": 2, "v": [1, 2], "x": [[1, 2, 3], [3, 1, 2]]},
+    ),
+    "rows_of_several_sizes": (
+        "model { for (i in 1:N) { z[i] ~ dcat(p[]); y[i, 1:3] ~ dmulti(e[z[i], ], n[i]) } p[1:3] ~ ddirch(one[])\n"
+        "e[2, 1:2] ~ ddirch(one[1:2]) e[3, 1:3] ~ ddirch(one[]) e[1, 1] <- 1 e[1, 2] <- 0 e[1, 3] <- 0 e[2, 3] <- 0 }",
+        {"N": 3, "y": [[2, 0, 0], [1, 0, 0], [3, 0, 0]], "n": [2, 1, 3], "one": [1, 1, 1]},
+    ),
     "ragged_pairs": (
         "model { for (i in 1:N) { for (k in 1:n[i]) { x[i, k] ~ dexp(rate[i]) } rate[i] ~ dgamma(2, 1) } }",
         {"N": 3, "n": [2, 0, 3], "x": [[1, 2, None], [None, None, None], [0.5, 1.5, 2.5]]},

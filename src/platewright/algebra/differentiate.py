@@ -54,7 +54,7 @@ def differentiate(expression: Expression, target: Reference) -> Expression:
     if clashing:
         expression = rename_bound(expression, clashing, {i for i in target.indices if isinstance(i, Index)})
     match expression:
-        case Reference(_, indices):
+        case Reference(name, indices) if name == target.name and not any(mentions(i, {name}) for i in indices):
             return multiply(*(equal(one, two) for one, two in zip(indices, target.indices, strict=True)))
         case Add(terms):
             return add(*(differentiate(term, target) for term in terms))

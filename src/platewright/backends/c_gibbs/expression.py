@@ -305,7 +305,7 @@ class GibbsPrinter(CPrinter):
                 return float(value).is_integer()
             case Literal(values):
                 return all(float(value).is_integer() for value in values)
-            case Index() | Lag() | Size() | Indicator():
+            case Index() | Lag() | Size() | Indicator() | Call("less" | "floor"):
                 return True
             case Reference(name, _):
                 return name in self.integers

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply, substitute
 from platewright.algebra.expression import ONE, Constant, Expression, Index, Indicator, free_indices, names
-from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.pool import live_features
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.expression import is_product
@@ -187,9 +186,7 @@ class StatisticsWriter:
         width = str(len(live)) if plain else self.function.length_text(pool_width(pool))
         flat = ""
         for cell in pool.cells:
-            code, size = self.printer.code(cell.code), self.printer.size(cell.index.plate)
-            if not code.integer:
-                raise Unprintable(f"the cell {cell.code} is not an integer")
+            size = self.printer.size(cell.index.plate)
             inside = self.printer.position(cell.code, size)
             flat = f"({flat}) * {size} + {inside}" if flat else inside
         self.printer.line(f"const int64_t cell = {flat or '0'}, width = {width};")

@@ -31,6 +31,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
     bound,
+    walk,
 )
 from platewright.algebra.functions import FUNCTIONS
 from platewright.algebra.grouped import Grouped, grouped
@@ -262,9 +263,17 @@ class NumpyPrinter:
             return Code(f"previous({name})", (lagged[0].index,))
         if all(isinstance(i, Constant) for i in indices):
             return Code(f"{name}[{', '.join(number(i.value) for i in indices)}]", ())  # type: ignore[attr-defined]
-        parts = [self.code(part, scope) for part in indices]
+        parts = [self.position(part, scope) for part in indices]
         axes = self.joined(parts, scope)
         return Code(f"{name}[{', '.join(self.aligned(part, axes) for part in parts)}]", axes)
+
+    def position(self, expression: Expression, scope: Scope) -> Code:
+        """Code for a place along an axis."""
+        if isinstance(expression, Literal) and all(float(value).is_integer() for value in expression.values):
+            return self.look_up(_table(expression.values, expression.shape, ""), expression.indices, scope)
+        code = self.code(expression, scope)
+        shown = whole(code.text, expression)
+        return code if shown == code.text else Code(shown, code.axes)
 
     def matrix(self, matrix: Expression, row: Index, column: Index, scope: Scope) -> Code:
         code = self.code(matrix, (*scope, row, column))
@@ -315,7 +324,12 @@ class NumpyPrinter:
         return Code(text, axes)
 
 
-def _table(values: tuple[float, ...], shape: tuple[int, ...]) -> str:
-    listed = ", ".join(number(value) + (".0" if number(value).lstrip("-").isdigit() else "") for value in values)
+def whole(text: str, place: Expression) -> str:
+    """The text of a place along an axis: what a function or a table gives is a float, and is made whole."""
+    return f"np.int64({text})" if any(isinstance(part, (Call, Literal)) for part in walk(place)) else text
+
+
+def _table(values: tuple[float, ...], shape: tuple[int, ...], point: str = ".0") -> str:
+    listed = ", ".join(number(value) + (point if number(value).lstrip("-").isdigit() else "") for value in values)
     flat = f"np.array([{listed}])"
     return flat if len(shape) == 1 else f"{flat}.reshape({', '.join(map(str, shape))})"

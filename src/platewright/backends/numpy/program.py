@@ -23,7 +23,7 @@ from platewright.algebra.expression import (
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy import support
-from platewright.backends.numpy.expression import NumpyPrinter
+from platewright.backends.numpy.expression import NumpyPrinter, whole
 from platewright.backends.numpy.main import main_text
 from platewright.backends.numpy.means import means_text
 from platewright.backends.numpy.shared import shared_calls, shared_texts
@@ -136,7 +136,7 @@ class Emitter:
         if not groups:
             return [f"{name} = {self.plain_sum(statement, scope)}"]
         self.printer.used.add("grouped")
-        codes = ", ".join(self.printer.printed(code, statement.over) for code in groups.values())
+        codes = ", ".join(self.printer.position(code, statement.over).text for code in groups.values())
         shape = ", ".join(self.printer.size(index.plate) for index in groups)
         others = tuple(index for index in statement.indices if index not in groups)
         weights = ""
@@ -160,7 +160,7 @@ class Emitter:
         self.printer.used |= {"well_pooled"} if late else {"pooled", "merged_pools", "is_ill_conditioned"}
         name = self.names(statement.name)
         features = ", ".join(self.feature(feature, statement.over) for feature in statement.features)
-        codes = "".join(self.rows(cell.code, statement.over) + ", " for cell in statement.cells)
+        codes = "".join(whole(self.rows(cell.code, statement.over), cell.code) + ", " for cell in statement.cells)
         shape = "".join(self.printer.size(cell.index.plate) + ", " for cell in statement.cells)
         weight = self.rows(statement.weight, statement.over)
         rows = f"[{features}], {weight}, [{codes.rstrip(', ')}], ({shape.rstrip(' ')})"

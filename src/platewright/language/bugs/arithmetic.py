@@ -76,7 +76,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pow": lambda a, b: np.power(np.asarray(a, dtype=float), b),
     "probit": lambda p: special.ndtri(p),
     "prod": np.prod,
-    "rank": lambda x, k: float(np.sum(np.asarray(x) <= np.asarray(x)[int(k) - 1])),
+    "rank": lambda x, *k: np.sum(np.asarray(x) <= np.asarray(x)[[int(one) - 1 for one in k] or ..., None], axis=-1),
     "ranked": lambda x, k: np.sort(x)[int(k) - 1],
     "round": lambda x: np.floor(np.asarray(x) + 0.5),
     "sd": lambda x: np.std(x, ddof=1),

@@ -17,6 +17,7 @@ from platewright.language.bugs.arithmetic import FUNCTIONS, NotKnown, canonical,
 from platewright.language.bugs.complaint import nearest
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.interpolate import interpolate
+from platewright.language.bugs.ordering import in_order, order_statistic
 from platewright.language.bugs.syntax import Element, FunctionCall, Number, Operation
 from platewright.language.bugs.syntax import Expression as Tree
 from platewright.language.bugs.value import Span, Value, mapped, matrix_product
@@ -85,7 +86,10 @@ LINKS: dict[str, Callable[[Expression], Expression]] = {
     "cloglog": SCALAR["icloglog"],
     "probit": SCALAR["phi"],
 }
-VECTOR = {"inprod", "interp.lin", "inverse", "length", "logdet", "max", "mean", "min", "prod", "sd", "sum", "t"}
+VECTOR = {
+    *("inprod", "interp.lin", "inverse", "length", "logdet", "max", "mean", "min", "prod", "rank", "ranked", "sd"),
+    *("sort", "sum", "t"),
+}
 DECLINED = {
     "cut": "cutting feedback is no probability model",
     "probit": "the inverse of phi is only known as a link on the left side",
@@ -170,9 +174,13 @@ def _vector_call(name: str, node: FunctionCall, frame: Frame) -> Value:
         return Value(mapped(build.multiply, *values).total())
     if name == "interp.lin" and len(values) == 3:
         return Value(interpolate(first.body, values[1], values[2], frame))
+    if name in ("rank", "ranked") and len(values) == 2:
+        return order_statistic(name, first, values[1].body, frame)
     if len(values) != 1:
         raise frame.complain(node.place, f"`{node.name}` takes another number of arguments")
     match name:
+        case "rank" | "sort":
+            return in_order(name, first, frame)
         case "sum":
             return Value(first.total())
         case "mean":

@@ -82,14 +82,23 @@ def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> 
     for relation in relations:
         if relation.name != name:
             continue
-        if any(isinstance(part, (Range, Empty)) for part in relation.target.indices or ()):
-            return True
         grid = lay_out(relation, scope, text.source)
         try:
-            at = [np.asarray(whole(compute_on(part, grid, scope))) for part in relation.target.indices or ()]
+            at = [_reached(part, grid, scope) for part in relation.target.indices or ()]
         except NotKnown:
             continue
-        found[relation.is_random].append(tuple(np.broadcast_arrays(*at)) if at else (np.zeros(1, dtype=np.int64),))
+        if any(place is None for place in at):
+            return True
+        # each slice is an axis of its own behind those of the loops
+        slices = [number for number, part in enumerate(relation.target.indices or ()) if isinstance(part, Range)]
+        opened = [
+            place.reshape((*[1] * slices.index(number), -1, *[1] * (len(slices) - 1 - slices.index(number))))
+            if number in slices
+            else place.reshape((*place.shape, *[1] * len(slices)))
+            for number, place in enumerate(at)
+            if place is not None
+        ]
+        found[relation.is_random].append(tuple(np.broadcast_arrays(*opened)) if at else (np.zeros(1, dtype=np.int64),))
     rows = {
         kind: np.concatenate([np.column_stack([spot.reshape(-1) for spot in spots]) for spots in several])
         for kind, several in found.items()
@@ -99,6 +108,18 @@ def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> 
         return False
     both = np.concatenate([np.unique(rows[True], axis=0), np.unique(rows[False], axis=0)])
     return len(np.unique(both, axis=0)) < len(both)
+
+
+def _reached(part: Any, grid: Grid, scope: Scope) -> Array | None:
+    """The positions that one index of a target reaches: over the loops, or along a slice with constant ends."""
+    if isinstance(part, Empty):
+        return None
+    if not isinstance(part, Range):
+        return np.asarray(whole(compute_on(part, grid, scope)))
+    first, last = (np.unique(whole(compute_on(end, grid, scope))) for end in (part.first, part.last))
+    if first.size != 1 or last.size != 1 or last[0] - first[0] > MOST_CELLS:
+        return None
+    return np.arange(int(first[0]), int(last[0]) + 1)
 
 
 def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:

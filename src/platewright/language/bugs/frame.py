@@ -141,6 +141,10 @@ class Frame:
                 count = Constant(float(spot.size)) if plate.size else Size(plate.name)
                 axes.append(Axis(index, count, None, spot.size))
                 index_of[dimension] = build.add(index, float(spot.start))
+                if spot.start == 0 and not whole:
+                    # a bare index would stand for the whole axis
+                    steps = tuple(float(k) for k in range(spot.size))
+                    index_of[dimension] = Literal(steps, (spot.size,), (plate.name,), (index,))
             elif isinstance(spot, Ragged) or self._is_moving_slice(node, dimension):
                 if not isinstance(spot, Ragged):
                     raise self.complain(node.place, "a slice whose ends are random", "ends that the data give")

@@ -1,0 +1,61 @@
+"""Order within a vector, as sums of comparisons.
+
+    rank_j = sum_i [x_i <= x_j]
+    sort(x)_k = sum_j x_j [before_j = k]        before_j = sum_i ([x_i < x_j] + [x_i = x_j] [i < j])
+
+Almost everywhere the order stays as they are when an element moves a little, so the derivatives are right as well.
+"""
+
+from __future__ import annotations
+
+from platewright.algebra import build
+from platewright.algebra.expression import Expression, Index
+from platewright.language.bugs.frame import Frame
+from platewright.language.bugs.value import Value
+
+
+def in_order(name: str, value: Value, frame: Frame) -> Value:
+    """`sort(x[])`, or the ranks of all elements."""
+    at = _only_index(value)
+    if name == "rank":
+        return Value(_rank(value, at, frame), value.axes)
+    return Value(_smallest(value, at, frame), value.axes)
+
+
+def order_statistic(name: str, value: Value, number: Expression, frame: Frame) -> Value:
+    """`ranked(x[], k)`, the k-th smallest element; or `rank(x[], k)`, how many elements do not exceed the k-th."""
+    _only_index(value)
+    place = build.add(number, -1.0)
+    if name == "ranked":
+        return Value(_smallest(value, place, frame))
+    return Value(_rank(value, place, frame))
+
+
+def _only_index(value: Value) -> Index:
+    if len(value.axes) != 1 or value.axes[0].mask is not None:
+        raise ValueError("order is known for a vector with fixed ends only")
+    return value.axes[0].index
+
+
+def _smallest(value: Value, number: Expression, frame: Frame) -> Expression:
+    """The element with a given number of others before it."""
+    one = _another(value, frame)
+    return build.total(build.multiply(value.at(one), build.equal(_before(value, one, frame), number)), one)
+
+
+def _rank(value: Value, at: Expression, frame: Frame) -> Expression:
+    """How many elements do not exceed the one at a place."""
+    other = _another(value, frame)
+    return build.total(build.add(1.0, -build.call("less", value.at(at), value.at(other))), other)
+
+
+def _before(value: Value, at: Expression, frame: Frame) -> Expression:
+    """How many elements stand before the one at a place; the first of equals stands first."""
+    other = _another(value, frame)
+    here, there = value.at(at), value.at(other)
+    ties = build.multiply(build.equal(there, here), build.call("less", other, at))
+    return build.total(build.add(build.call("less", there, here), ties), other)
+
+
+def _another(value: Value, frame: Frame) -> Index:
+    return frame.fresh_index(frame.draft.model.plates[value.axes[0].index.plate])
