@@ -130,6 +130,25 @@ def rates_of_coins() -> pw.Model:
     return m
 
 
+def rates_of_groups() -> pw.Model:
+    m = pw.Model("rates of groups, several counts each")
+    g = m.plate("g")
+    n = m.plate("n", within=g)
+    m.shape, m.rate = pw.HalfNormal(sd=2), pw.Gamma(2, rate=2)
+    m.theta = pw.Gamma(m.shape, rate=m.rate, plates=g)
+    m.y = pw.Poisson(m.theta, plates=n)
+    return m
+
+
+def shares_of_groups() -> pw.Model:
+    m = pw.Model("Dirichlet-multinomial with an unknown concentration")
+    n, k = m.plate("n"), m.plate("k", 3)
+    m.c = pw.Gamma(3, rate=1)
+    m.p = pw.Dirichlet(m.c, over=k, plates=n)
+    m.y = pw.Multinomial(4, m.p, over=k, plates=n)
+    return m
+
+
 def two_exponents() -> pw.Model:
     m = pw.Model("rates of rates")
     n = m.plate("n")
@@ -179,6 +198,8 @@ HIERARCHIES: tuple[Case, ...] = (
         )
     ),
     Case("groups", groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
+    Case("rates_of_groups", rates_of_groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
+    Case("shares_of_groups", shares_of_groups, ("y",), {"n": 3}),
     Case("random_slopes", random_slopes, ("y",), {"i": 2, "j": 3}),
     Case("crossed", crossed, ("y",), {"a": 2, "b": 3}),
     Case("shrinkage", shrinkage, ("y",), {"n": 4, "j": 2}),

@@ -117,13 +117,15 @@ def _told(block: Block) -> list[str]:
             steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
             return [f"draw {named} given the rest, exactly:", *steps]
         case SliceBlock():
-            return [f"draw {named} by a slice sampler: {block.why}"]
+            return [f"draw {named} by a slice sampler{_without(block.without)}: {block.why}"]
         case ChainBlock():
             return [f"draw {named} as a whole chain: forward filtering, backward sampling"]
         case HamiltonianBlock():
-            return [f"move {named} along the gradient of their log density: {block.why}", *map(str, block.slopes)]
+            how = f"along the gradient of their log density{_without(block.without)}"
+            return [f"move {named} {how}: {block.why}", *map(str, block.slopes)]
         case CoordinateBlock():
-            return [f"move {named} by a slice sampler, coordinate after coordinate: {block.why}"]
+            how = f"by a slice sampler, coordinate after coordinate{_without(block.without)}"
+            return [f"move {named} {how}: {block.why}"]
         case BoundedBlock():
             low, high = (", ".join(map(str, ends)) or "none" for ends in (block.lower, block.upper))
             shown = f"draw {named} between its bounds (below {low}; above {high})"
@@ -134,9 +136,14 @@ def _told(block: Block) -> list[str]:
             steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
             return [f"{shown} by inverting", *steps]
         case ScaleBlock():
-            return [f"move {named} together, the noise in units of the scale held fixed: {block.why}"]
+            how = f"together, the noise in units of the scale held fixed{_without(block.without)}"
+            return [f"move {named} {how}: {block.why}"]
         case SiteBlock():
             return [f"draw {named} site by site, those without a tie at once: {block.why}"]
+
+
+def _without(gone: tuple[str, ...]) -> str:
+    return f", {', '.join(gone)} integrated out and drawn next" if gone else ""
 
 
 def explain_collapsed(plan: CollapsedPlan) -> str:

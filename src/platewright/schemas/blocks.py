@@ -27,6 +27,8 @@ class SliceBlock:
     variables: tuple[str, ...]
     factors: tuple[Factor, ...]
     why: str
+    without: tuple[str, ...] = ()
+    """Unknowns that are integrated out of the factors, and drawn right after."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class HamiltonianBlock:
     why: str
     scaled: tuple[Scaled, ...] = ()
     """The members whose precision the rest alone fixes."""
+    without: tuple[str, ...] = ()
+    """As above."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class CoordinateBlock:
     variables: tuple[str, ...]
     factors: tuple[Factor, ...]
     why: str
+    without: tuple[str, ...] = ()
+    """Unknowns that are integrated out of the factors, and drawn right after."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class ScaleBlock:
     factors: tuple[Factor, ...]
     scaled: Scaled
     why: str
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,4 +122,5 @@ def way(block: Block) -> str:
     """The word for a block; one within bounds that cannot be inverted is moved by a slice."""
     if isinstance(block, BoundedBlock) and block.family is None and block.plan is None:
         return "slice within bounds"
-    return WAYS[type(block)]
+    gone = getattr(block, "without", ())
+    return WAYS[type(block)] + (f" with {', '.join(gone)} integrated out" if gone else "")

@@ -31,6 +31,7 @@ from platewright.schemas.blocks import (
 )
 from platewright.schemas.bounds import bounded_block, is_bounded
 from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
 from platewright.schemas.rough import rough_blocks, touching
 
 NAME = "gibbs"
@@ -89,16 +90,12 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
     factors = (*now.factors, *minus)
     hidden = [name for name in now.unknown if _is_hidden(now, name)]
     others = [name for name in now.unknown if name not in hidden]
-    blocks: list[Block] = []
-    rough: dict[str, str] = {}
-    waiting = list(others)
-    while waiting:
-        block = _largest_block(now, waiting)
-        if isinstance(block, Declined):
-            rough[waiting.pop(0)] = block.reason
-            continue
-        blocks.append(block)
-        waiting = [name for name in waiting if name not in block.variables]
+    blocks, rough = _exact_blocks(now, others)
+    integrated = integrate(now, factors, [name for block in blocks for name in block.variables], rough)
+    if integrated.gone:
+        rough = reasons(integrated, rough)
+        moved = {*rough, *integrated.gone}
+        blocks, _ = _exact_blocks(now, [name for name in others if name not in moved])
     for name in [name for name in rough if is_bounded(now, name)]:
         found = bounded_block(_given_all_but(now, [name]), factors, name)
         if isinstance(found, Declined):
@@ -106,7 +103,7 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
         else:
             del rough[name]
             blocks.append(found)
-    blocks += rough_blocks(now, factors, rough)
+    blocks = _in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks)
     for name in hidden:
         found = hidden_block(now, name)
         if isinstance(found, Declined):
@@ -116,6 +113,35 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
     return GibbsPlan(graph, goal, tuple(blocks), prepared.steps, factors, prepared.barren, proper=proper)
+
+
+def _exact_blocks(graph: Graph, others: Sequence[str]) -> tuple[list[Block], dict[str, str]]:
+    """The unknowns with a closed form, as few blocks as can be, and why each other one has none."""
+    blocks: list[Block] = []
+    rough: dict[str, str] = {}
+    waiting = list(others)
+    while waiting:
+        block = _largest_block(graph, waiting)
+        if isinstance(block, Declined):
+            rough[waiting.pop(0)] = block.reason
+            continue
+        blocks.append(block)
+        waiting = [name for name in waiting if name not in block.variables]
+    return blocks, rough
+
+
+def _in_order(graph: Graph, found: Integrated, rough: Sequence[Block], exact: Sequence[Block]) -> list[Block]:
+    """What was moved with others integrated out comes first and these right after it: together they are one draw."""
+    if not found.gone:
+        return [*exact, *rough]
+    first: list[Block] = []
+    last: list[Block] = []
+    for block in rough:
+        owners = {factor.owner for factor in getattr(block, "factors", ())}
+        gone = tuple(name for name in found.gone if owner_of(name) in owners)
+        (first if gone else last).append(replace(block, without=gone) if gone else block)
+    drawn = [_largest_block(graph, [name]) for name in found.gone]
+    return [*first, *(block for block in drawn if not isinstance(block, Declined)), *exact, *last]
 
 
 def _is_hidden(graph: Graph, name: str) -> bool:
