@@ -395,6 +395,20 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
 def statistics(data, size, exact=()):
     """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
     var1 = data["var1"]
@@ -495,28 +509,28 @@ def finish(found, data, size):
     # evidence of the piece with theta1 (Lemma 6.4)
     log_evidence_theta1 = (
         special.gammaln(size_one)
-        + np.sum(special.gammaln(theta1_concentration))
-        - special.gammaln(np.sum(theta1_concentration))
+        + np.sum(scaled_lgamma(theta1_concentration, np.sum(theta1_concentration)))
+        - scaled_lgamma(np.sum(theta1_concentration), np.sum(theta1_concentration))
     )
     # evidence of the piece with theta2 (Lemma 6.4)
     log_evidence_theta2 = (
         size_one * special.gammaln(size_two)
         + np.sum(
-            np.sum(special.gammaln(theta2_concentration), axis=-1)
-            - special.gammaln(np.sum(theta2_concentration, axis=-1))
+            np.sum(scaled_lgamma(theta2_concentration, np.sum(theta2_concentration, axis=-1)[:, None]), axis=-1)
+            - scaled_lgamma(np.sum(theta2_concentration, axis=-1), np.sum(theta2_concentration, axis=-1))
         )
     )
     # evidence of the piece with tau1, mu1 (Lemma 6.4)
     log_evidence_tau1_mu1 = (
         (-0.9189385332046727) * size_case
         - np.sum(block1_log_root)
-        + np.sum(special.gammaln(tau1_shape) - tau1_shape * np.log(tau1_rate))
+        + np.sum(scaled_lgamma(tau1_shape, tau1_rate) - tau1_shape)
     )
     # evidence of the piece with tau2, slope (Lemma 6.4)
     log_evidence_tau2_slope = (
         (-0.9189385332046727) * size_case
         - np.sum(block2_log_root)
-        + np.sum(special.gammaln(tau2_shape) - tau2_shape * np.log(tau2_rate))
+        + np.sum(scaled_lgamma(tau2_shape, tau2_rate) - tau2_shape)
     )
     # evidence is the product over pieces (Corollary 6.1.2)
     log_evidence = log_evidence_theta1 + log_evidence_theta2 + log_evidence_tau1_mu1 + log_evidence_tau2_slope

@@ -387,6 +387,20 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
 def statistics(data, size, exact=()):
     """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
     group_of_pupil = data["group_of_pupil"]
@@ -468,8 +482,8 @@ def finish(found, data, size):
         + (-0.9189385332046727) * size_pupil
         - np.sum(block1_log_root)
         - block2_log_root
-        + special.gammaln(tau_shape)
-        - tau_shape * np.log(tau_rate)
+        + scaled_lgamma(tau_shape, tau_rate)
+        - tau_shape
     )
     return {
         "block1.root": block1_root,

@@ -1,7 +1,7 @@
 """The few numerical functions that emitted NumPy programs share; each emitted file carries the ones it uses.
 
 They are plain functions of arrays, tested on their own, and copied into emitted source as they stand here, without
-their type hints. `SHARED` lists them, with those of `pooling.py`, `decimals.py` and `twofold.py`.
+their type hints. `SHARED` lists them, with those of `pooling.py` and of what it builds on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from platewright.algebra.lazy import special
+from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
 from platewright.backends.numpy.decimals import DIGITS_OF_DECIMAL, decimal_rest
 from platewright.backends.numpy.pooling import (
     BITS_OF_SLICE,
@@ -204,6 +205,8 @@ SHARED = (  # in the order in which an emitted file carries them
     triangularised,
     reflected,
     log_determinant,
+    scaled_lgamma,
+    log_beta,
     log_bessel0,
     trigamma,
     multivariate_lgamma,
