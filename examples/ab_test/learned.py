@@ -25,6 +25,25 @@ def grouped(codes, shape, weights=None):
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
 
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
+def log_beta(a, b):
+    """`lgamma(a) + lgamma(b) - lgamma(a + b)`, also where these are large."""
+    return scaled_lgamma(a, a + b) + scaled_lgamma(b, a + b) - scaled_lgamma(a + b, a + b)
+
+
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     shown = data["shown"]
@@ -85,7 +104,7 @@ def finish(found, data, size):
         - sum_conversions
         - sum_visits_conversions
         + sum_conversions_visits
-        + np.sum(special.gammaln(rate_a) + special.gammaln(rate_b) - special.gammaln(rate_a + rate_b))
+        + np.sum(log_beta(rate_a, rate_b))
     )
     return {
         "rate.a": rate_a,
@@ -100,12 +119,14 @@ def learn(data, size):
 
 
 def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
-    if labels is not None:
-        levels = labels
-    elif all(value.isdigit() for value in values):
-        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
-    else:
+    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
+    levels = labels
+    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
+        values = [str(int(value)) for value in values]
+        numbers = sorted(set(map(int, values)))
+        is_codes = count is not None or numbers[:1] == [0]
+        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
+    elif labels is None:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
 

@@ -11,6 +11,25 @@ import numpy as np
 from scipy import special
 
 
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
+def log_beta(a, b):
+    """`lgamma(a) + lgamma(b) - lgamma(a + b)`, also where these are large."""
+    return scaled_lgamma(a, a + b) + scaled_lgamma(b, a + b) - scaled_lgamma(a + b, a + b)
+
+
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     heads = data["heads"]
@@ -38,12 +57,7 @@ def finish(found, data, size):
     # theta given the statistics: Beta
     theta_b = 1.5 + sum_heads_2
     # evidence (Lemma 6.4)
-    log_evidence = (
-        0.9347116558304358
-        + special.gammaln(theta_a)
-        + special.gammaln(theta_b)
-        - special.gammaln(theta_a + theta_b)
-    )
+    log_evidence = 0.9347116558304358 + log_beta(theta_a, theta_b)
     return {
         "theta.a": theta_a,
         "theta.b": theta_b,

@@ -11,6 +11,20 @@ import numpy as np
 from scipy import special
 
 
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     passage = data["passage"]
@@ -42,8 +56,8 @@ def finish(found, data, size):
     log_evidence = (
         (-1.5) * sum_passage_2
         + (-0.9189385332046727) * size_run
-        + special.gammaln(shape_shape)
-        - shape_shape * np.log(shape_rate)
+        + scaled_lgamma(shape_shape, shape_rate)
+        - shape_shape
     )
     return {
         "shape.shape": shape_shape,

@@ -25,6 +25,20 @@ def grouped(codes, shape, weights=None):
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
 
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     label = data["label"]
@@ -71,23 +85,23 @@ def finish(found, data, size):
     # evidence of the piece with share (Lemma 6.4)
     log_evidence_share = (
         special.gammaln(size_kind)
-        + np.sum(special.gammaln(share_concentration))
-        - special.gammaln(np.sum(share_concentration))
+        + np.sum(scaled_lgamma(share_concentration, np.sum(share_concentration)))
+        - scaled_lgamma(np.sum(share_concentration), np.sum(share_concentration))
     )
     # evidence of the piece with table1 (Lemma 6.4)
     log_evidence_table1 = (
         size_kind * special.gammaln(size_low)
         + np.sum(
-            np.sum(special.gammaln(table1_concentration), axis=-1)
-            - special.gammaln(np.sum(table1_concentration, axis=-1))
+            np.sum(scaled_lgamma(table1_concentration, np.sum(table1_concentration, axis=-1)[:, None]), axis=-1)
+            - scaled_lgamma(np.sum(table1_concentration, axis=-1), np.sum(table1_concentration, axis=-1))
         )
     )
     # evidence of the piece with table2 (Lemma 6.4)
     log_evidence_table2 = (
         size_kind * special.gammaln(size_mid)
         + np.sum(
-            np.sum(special.gammaln(table2_concentration), axis=-1)
-            - special.gammaln(np.sum(table2_concentration, axis=-1))
+            np.sum(scaled_lgamma(table2_concentration, np.sum(table2_concentration, axis=-1)[:, None]), axis=-1)
+            - scaled_lgamma(np.sum(table2_concentration, axis=-1), np.sum(table2_concentration, axis=-1))
         )
     )
     # evidence is the product over pieces (Corollary 6.1.2)
@@ -109,12 +123,14 @@ def learn(data, size):
 
 
 def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
-    if labels is not None:
-        levels = labels
-    elif all(value.isdigit() for value in values):
-        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
-    else:
+    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
+    levels = labels
+    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
+        values = [str(int(value)) for value in values]
+        numbers = sorted(set(map(int, values)))
+        is_codes = count is not None or numbers[:1] == [0]
+        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
+    elif labels is None:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
 

@@ -18,6 +18,9 @@ def placed(rows, slots, positions, width, outputs):
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
+        if len(position) == 1 and np.ndim(position) == 1:
+            design[..., position[0]] += rows[..., start]
+            continue
         chosen = np.asarray(position)[..., :, None] == np.arange(width)
         design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
     return design
@@ -41,15 +44,16 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
     upper = np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))
     pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
-        # A column that all but follows from others: every digit counts.
-        upper = reflected(design)
-        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
-    lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
-    if lost.any():
-        missing = int(lost.sum(axis=-1).max())
-        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    if not (np.abs(pivots) > 1e-3 * size).all():
+        if width <= WIDEST:  # a column that all but follows from others: every digit counts
+            upper = reflected(design)
+            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+        lost = (np.abs(pivots) <= least)[..., :eliminated]
+        if lost.any():
+            missing = int(lost.sum(axis=-1).max())
+            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    pivots = pivots[..., :eliminated]
     signs = np.where(pivots < 0, -1.0, 1.0)
     root = upper[..., :eliminated, :eliminated] * signs[..., None]
     right = upper[..., :eliminated, eliminated:] * signs[..., None]

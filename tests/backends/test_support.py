@@ -230,7 +230,7 @@ def test_too_few_rows_are_improper() -> None:
 
 def test_every_function_of_the_support_files_is_on_the_list_of_shared_ones() -> None:
     listed = {function.__name__ for function in support.SHARED}
-    for module in (support, pooling, support.two_sum.__module__):
+    for module in (support, pooling, support.two_sum.__module__, support.decimal_rest.__module__):
         text = inspect.getsource(module if not isinstance(module, str) else __import__("sys").modules[module])
         assert set(functions_of(text)) <= listed
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +11,15 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
+import platewright as pw
 from data.sources import columns, one_column, plates
 from platewright.algebra.domain import Domain
 from platewright.data import ColumnSpec, PlateSpec, Signature, batches, bind
-from platewright.errors import MixedTypes, UnseenLevel
+from platewright.errors import MixedTypes, SizeError, UnseenLevel
 
 LEVELS = Domain("levels", levels="k")
 SIGNATURE = one_column(LEVELS)
@@ -85,6 +90,42 @@ def test_integers_of_unknown_size_are_codes_to_the_largest() -> None:
 def test_integers_of_which_some_are_negative_are_names() -> None:
     dataset = bind(SIGNATURE, {"x": [5, -1, 5]})
     assert (dataset.labels["k"], dataset.columns["x"].tolist()) == ((-1, 5), [1, 0, 1])
+
+
+@pytest.mark.parametrize("ids", [(10, 20, 30), (1, 2, 3), (2001, 2007), (-3, 0, 4)])
+def test_integers_that_do_not_begin_at_0_are_names_in_order(tmp_path: Path, ids: tuple[int, ...]) -> None:
+    shown = [ids[-1], ids[0], *ids]
+    codes = [ids.index(one) for one in shown]
+    (tmp_path / "rows.csv").write_text("x\n" + "\n".join(map(str, shown)))
+    for data in ({"x": shown}, {"x": np.array(shown, dtype=float)}, tmp_path / "rows.csv"):
+        dataset = bind(SIGNATURE, data)
+        assert (dataset.labels["k"], dataset.columns["x"].tolist()) == (ids, codes)
+    pieces = [batch.columns["x"].tolist() for batch in batches(SIGNATURE, tmp_path / "rows.csv", rows=1)]
+    assert pieces == [[code] for code in codes]
+
+
+@given(size=st.integers(1, 12), seed=st.integers(0, 2**32 - 1), spacing=st.integers(1, 9), first=st.integers(1, 99))
+def test_names_of_groups_say_as_much_as_their_codes(size: int, seed: int, spacing: int, first: int) -> None:
+    generator = np.random.default_rng(seed)
+    codes = generator.permutation(np.concatenate([np.arange(size), generator.integers(0, size, 10)]))
+    value = generator.standard_normal(len(codes))
+    m = pw.Model("groups")
+    group = m.plate("group")
+    row = m.plate("row", within=group)
+    m.mu = pw.Normal(0, sd=2, plates=group)
+    m.y = pw.Normal(m.mu, sd=1, plates=row)
+    plain, named = (m.learn({"y": value, "group": ids}) for ids in (codes, first + spacing * codes))
+    assert named.sizes["group"] == plain.sizes["group"] == size
+    assert named.log_evidence == plain.log_evidence
+    np.testing.assert_array_equal(named["mu"].mean, plain["mu"].mean)
+
+
+def test_few_codes_from_0_with_wide_gaps_are_refused() -> None:
+    with pytest.raises(SizeError, match=r"(?s)m\.plate\('k', 31\).*convert the column to text"):
+        bind(SIGNATURE, {"x": [0, 10, 20, 30]})
+    assert bind(one_column(LEVELS, size=31), {"x": [0, 10, 20, 30]}).sizes["k"] == 31
+    assert bind(SIGNATURE, {"x": [0, 9]}).sizes["k"] == 10
+    assert bind(SIGNATURE, {"x": list(range(0, 400, 4))}).sizes["k"] == 397
 
 
 def test_integers_of_a_fixed_plate_are_codes() -> None:
@@ -167,3 +208,19 @@ def test_an_arrow_dictionary_may_repeat_a_value_and_hold_a_null(tmp_path: Path) 
     assert bind(SIGNATURE, pyarrow.table({"x": dictionary})).columns["x"].tolist() == [0, 0]
     parquet.write_table(pyarrow.table({"x": dictionary}), tmp_path / "repeated.parquet")
     assert bind(SIGNATURE, tmp_path / "repeated.parquet").columns["x"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("ids", [(10, 20, 9), (0, 2, 1), (-1, 3)])
+def test_an_emitted_file_reads_integers_as_learning_does(tmp_path: Path, ids: tuple[int, ...]) -> None:
+    m = pw.Model("shares")
+    row, kind = m.plate("row"), m.plate("kind")
+    m.share = pw.Dirichlet(1.5, over=kind)
+    m.z = pw.Categorical(m.share, plates=row)
+    shown = [*ids, ids[0], ids[0]]
+    (tmp_path / "learned.py").write_text(m.derive(known=["z"]).source())
+    (tmp_path / "rows.csv").write_text("z\n" + "\n".join(map(str, shown)) + "\n")
+    command = [sys.executable, "-I", "learned.py", "rows.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    fit = m.learn({"z": shown})
+    assert f"log_evidence = {fit.log_evidence!r}" in done.stdout
+    assert f"share.concentration = {fit.values['share.concentration'].tolist()}" in done.stdout

@@ -74,8 +74,8 @@ def test_an_inner_group_without_rows_has_no_known_outer_group() -> None:
         ),
         columns(ColumnSpec("x", ("word",), REAL)),
     )
-    with pytest.raises(errors.DataError, match="sentence 0 has no rows"):
-        bind(signature, pandas.DataFrame({"x": [1.0], "sentence": [1], "doc": [0]}))
+    with pytest.raises(errors.DataError, match="sentence 1 has no rows"):
+        bind(signature, pandas.DataFrame({"x": [1.0, 2.0], "sentence": [0, 2], "doc": [0, 0]}))
 
 
 def test_a_simplex_is_not_a_single_number() -> None:

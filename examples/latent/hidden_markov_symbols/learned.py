@@ -234,12 +234,14 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
 
 
 def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers stand for themselves and other labels are sorted."""
-    if labels is not None:
-        levels = labels
-    elif all(value.isdigit() for value in values):
-        levels = [str(k) for k in range(max(map(int, values), default=-1) + 1 if count is None else count)]
-    else:
+    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
+    levels = labels
+    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
+        values = [str(int(value)) for value in values]
+        numbers = sorted(set(map(int, values)))
+        is_codes = count is not None or numbers[:1] == [0]
+        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
+    elif labels is None:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
 

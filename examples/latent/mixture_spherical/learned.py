@@ -241,15 +241,17 @@ def is_ill_conditioned(pool):
     if len(pool) > 4 or scatter.size == 0:
         return False
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    root = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1)
-    left = np.divide(root**2, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
-    doubtful = left < np.append(np.full(scatter.shape[-1] - 1, 1e-3), 1e-6)
+    left = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1) ** 2
+    asked = 1e-3 * diagonal
+    asked[..., -1] *= 1e-3
+    doubtful = left < asked
     if scatter.ndim > 2:
+        left = np.divide(left, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
         sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
         doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
-    doubtful |= total[..., None] * np.asarray(pool[1]) ** 2 > FAR_OUT**2 * np.where(diagonal > 0, diagonal, np.inf)
+    doubtful |= (total[..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal) & (diagonal > 0)
     bad = doubtful.any(axis=-1)
-    return bool(np.sum(total * bad) > 0.05 * np.sum(total))
+    return bool(bad.any() and np.sum(total * bad) > 0.05 * np.sum(total))
 
 
 def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
@@ -261,16 +263,16 @@ def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
 def easy_root(scatter):
     """The root by LAPACK where no column is close to following from others; None where one is."""
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    still = diagonal == 0  # columns without spread
-    if scatter.size == 0 or (diagonal < 0).any() or (still & scatter.any(axis=-1)).any():
+    spread = diagonal > 0
+    if scatter.size == 0 or scatter[~spread].any():
         return None
     try:
-        lower = np.linalg.cholesky(scatter + still[..., None] * np.identity(scatter.shape[-1]))
+        lower = np.linalg.cholesky(scatter + np.where(spread, 0.0, 1.0)[..., None] * np.identity(scatter.shape[-1]))
     except np.linalg.LinAlgError:
         return None
     if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return np.where(still[..., None, :], 0.0, np.swapaxes(lower, -1, -2))
+    return np.swapaxes(lower, -1, -2) * spread[..., None, :]
 
 
 def root_of_scatter(scatter, rest=None):
@@ -303,6 +305,9 @@ def placed(rows, slots, positions, width, outputs):
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
+        if len(position) == 1 and np.ndim(position) == 1:
+            design[..., position[0]] += rows[..., start]
+            continue
         chosen = np.asarray(position)[..., :, None] == np.arange(width)
         design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
     return design
@@ -326,15 +331,16 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
     upper = np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))
     pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
-        # A column that all but follows from others: every digit counts.
-        upper = reflected(design)
-        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
-    lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
-    if lost.any():
-        missing = int(lost.sum(axis=-1).max())
-        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    if not (np.abs(pivots) > 1e-3 * size).all():
+        if width <= WIDEST:  # a column that all but follows from others: every digit counts
+            upper = reflected(design)
+            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+        lost = (np.abs(pivots) <= least)[..., :eliminated]
+        if lost.any():
+            missing = int(lost.sum(axis=-1).max())
+            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    pivots = pivots[..., :eliminated]
     signs = np.where(pivots < 0, -1.0, 1.0)
     root = upper[..., :eliminated, :eliminated] * signs[..., None]
     right = upper[..., :eliminated, eliminated:] * signs[..., None]

@@ -35,6 +35,7 @@ from platewright.algebra.expression import (
 )
 from platewright.algebra.grouped import Grouped, group_sums, grouped
 from platewright.algebra.lazy import special
+from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
 
 Array = np.ndarray
 
@@ -92,6 +93,8 @@ FUNCTIONS = {
     "expm1": np.expm1,
     "absolute": np.abs,
     "lgamma": lambda x: special.gammaln(x),
+    "scaled_lgamma": scaled_lgamma,
+    "log_beta": log_beta,
     "digamma": lambda x: special.digamma(x),
     "trigamma": lambda x: special.polygamma(1, x),
     "logistic": lambda x: special.expit(x),

@@ -29,6 +29,8 @@ FUNCTIONS: dict[str, Function] = {
         Function("expm1", "np.expm1", r"\mathrm{expm1}"),
         Function("absolute", "np.abs", r"\mathrm{abs}"),
         Function("lgamma", "special.gammaln", r"\log\Gamma"),
+        Function("scaled_lgamma", "scaled_lgamma", r"\log\Gamma^{*}", arity=2),
+        Function("log_beta", "log_beta", r"\log B", arity=2),
         Function("digamma", "special.digamma", r"\psi"),
         Function("trigamma", "trigamma", r"\psi_1"),
         Function("logistic", "special.expit", r"\mathrm{logistic}", positive=True),

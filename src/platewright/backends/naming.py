@@ -101,6 +101,8 @@ _RESERVED = frozenset(
         "trigamma",
         "log_bessel0",
         "multivariate_lgamma",
+        "scaled_lgamma",
+        "log_beta",
         "log_determinant",
         "merged_pools",
         "rows_of_pool",

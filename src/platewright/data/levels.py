@@ -2,7 +2,8 @@
 
     1. labels of the plate: the model's, those learned before, or those the source gives to an axis
     2. levels the source declares (pandas categories, polars Enum, Arrow dictionary): all, in their order
-    3. integers: codes 0..size-1, or 0..max when the size is not known; sorted distinct values when some are negative
+    3. integers: codes 0..size-1; where the size is not known, codes 0..max when 0 is among them, else names (10, 20, 30
+       are three elements), in order; few codes with wide gaps are refused, since both could be meant
     4. sorted distinct values of text
 
 What a column shows is `Evidence`; evidence of many columns, or of many pieces of a file, is merged before deciding.
@@ -18,10 +19,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from platewright.data.cells import MOST_CELLS, Cells
+from platewright.data.cells import Cells
 from platewright.errors import MixedTypes, ShapeError, SizeError, SupportError
 
 MOST_INTEGER_LABELS = 1_000_000
+FEW_CODES = 10
+WIDEST_GAP = 4
 BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
 Kind = Literal["none", "integer", "text", "real", "boolean"]
@@ -160,18 +163,18 @@ def _decide_named(plate: str, size: int | None, evidence: Evidence, labels: tupl
 
 
 def _decide_integers(plate: str, size: int | None, values: list[int]) -> Levels:
-    """Codes; a plate of unknown size reaches to the largest, unless a negative value shows that they are names."""
+    """Codes where the size is known or they begin at 0; else names: what begins elsewhere was not counted from 0."""
     if size is not None:
         return Levels(size, None)
-    if min(values) < 0:
+    if min(values) != 0:
         return Levels(len(values), tuple(sorted(values)))
-    if max(values) >= MOST_CELLS:
-        raise SizeError(
-            f"codes of plate `{plate}` reach {max(values)}, so it would have that many elements",
-            expected=f"codes 0, 1, ... below {MOST_CELLS}",
-            hint="if the numbers are names, convert the column to text",
-        )
     count = max(values) + 1
+    if count > max(FEW_CODES, len(values) * WIDEST_GAP):
+        raise SizeError(
+            f"the {len(values)} integers of plate `{plate}` are 0 to {count - 1}: codes of {count} elements, or names?",
+            expected=f"at least one in {WIDEST_GAP} of the codes 0 to {count - 1}, or another sign of what is meant",
+            hint=f"for codes give the size, m.plate({plate!r}, {count}); for names convert the column to text",
+        )
     return Levels(count, tuple(range(count)) if count <= MOST_INTEGER_LABELS else None)
 
 

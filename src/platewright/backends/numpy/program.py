@@ -20,6 +20,7 @@ from platewright.algebra.expression import (
     free_indices,
     names,
 )
+from platewright.algebra.scaled_lgamma import gathered
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy import support
@@ -221,7 +222,8 @@ class Emitter:
             body += self._because(step.because)
             match step:
                 case Assign(name, indices, expression, _):
-                    body.append(f"{self.names(name)} = {self.printer.printed(expression, indices, full=True)}")
+                    value = self.printer.printed(gathered(expression), indices, full=True)
+                    body.append(f"{self.names(name)} = {value}")
                 case Pool():
                     body += self.pool(step, late=True)
                 case Triangularise():

@@ -6,6 +6,7 @@ import inspect
 import re
 from functools import lru_cache
 
+from platewright.algebra import scaled_lgamma
 from platewright.backends.hints import functions_of, without_hints
 from platewright.backends.numpy import decimals, pooling, support, twofold
 
@@ -21,6 +22,6 @@ def shared_calls() -> dict[str, tuple[str, ...]]:
 def shared_texts() -> dict[str, str]:
     """The support functions as emitted, by name."""
     texts: dict[str, str] = {}
-    for module in (support, pooling, decimals, twofold):
+    for module in (support, pooling, decimals, twofold, scaled_lgamma):
         texts |= functions_of(inspect.getsource(module))
     return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}

@@ -1,7 +1,7 @@
 """The few numerical functions that emitted NumPy programs share; each emitted file carries the ones it uses.
 
 They are plain functions of arrays, tested on their own, and copied into emitted source as they stand here, without
-their type hints. `SHARED` lists them, with those of `pooling.py`, `decimals.py` and `twofold.py`.
+their type hints. `SHARED` lists them, with those of `pooling.py` and of what it builds on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from platewright.algebra.lazy import special
+from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
 from platewright.backends.numpy.decimals import DIGITS_OF_DECIMAL, decimal_rest
 from platewright.backends.numpy.pooling import (
     BITS_OF_SLICE,
@@ -64,6 +65,9 @@ def placed(
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
+        if len(position) == 1 and np.ndim(position) == 1:
+            design[..., position[0]] += rows[..., start]
+            continue
         chosen = np.asarray(position)[..., :, None] == np.arange(width)
         design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
     return design
@@ -87,15 +91,16 @@ def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the 
     upper = np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))
     pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-    if width <= WIDEST and (np.abs(pivots) < 1e-3 * size).any():
-        # A column that all but follows from others: every digit counts.
-        upper = reflected(design)
-        pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-    size, pivots = size[..., :eliminated], pivots[..., :eliminated]
-    lost = np.abs(pivots) <= 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
-    if lost.any():
-        missing = int(lost.sum(axis=-1).max())
-        raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    if not (np.abs(pivots) > 1e-3 * size).all():
+        if width <= WIDEST:  # a column that all but follows from others: every digit counts
+            upper = reflected(design)
+            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+        lost = (np.abs(pivots) <= least)[..., :eliminated]
+        if lost.any():
+            missing = int(lost.sum(axis=-1).max())
+            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    pivots = pivots[..., :eliminated]
     signs = np.where(pivots < 0, -1.0, 1.0)
     root = upper[..., :eliminated, :eliminated] * signs[..., None]
     right = upper[..., :eliminated, eliminated:] * signs[..., None]
@@ -200,6 +205,8 @@ SHARED = (  # in the order in which an emitted file carries them
     triangularised,
     reflected,
     log_determinant,
+    scaled_lgamma,
+    log_beta,
     log_bessel0,
     trigamma,
     multivariate_lgamma,

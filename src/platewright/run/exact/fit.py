@@ -101,12 +101,8 @@ class Fit(Shown):
         found = self.posterior.marginal(name)
         if found is None:
             return Sampled(name, self._marginal_draws[name], self.labels)
-        point = found.value
-        if self.plan.goal == "map":
-            point = self.posterior.modes[name]
-        elif found.family.mean is not None:
-            point = found.mean
-        return replace(found, labels=self.labels, value=point)
+        point = self.posterior.modes[name] if self.plan.goal == "map" else None
+        return replace(found, labels=self.labels, point=point)
 
     def _other(self, name: str) -> Sampled:
         """Predicted nodes and functions of unknowns are shown by draws."""

@@ -8,6 +8,9 @@ the blocks (`chained_covariance.py`). Where many stay, the variance of each elem
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +20,22 @@ from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.run.exact.chained_covariance import chained_covariance
 from platewright.run.exact.gaussian import Block
+from platewright.run.exact.later import Later
 from platewright.run.exact.linear_forms import element_variances
 from platewright.run.exact.marginal import Marginal
+from platewright.run.exact.scale import Scale
 
 if TYPE_CHECKING:
     from platewright.run.exact.posterior import Posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Mean, and when asked for unit variance and covariance, of all elements of a block (batch, columns, outputs)."""
+
+    mean: Array
+    spread: Callable[[], Array]
+    covariance: Callable[[], Array | None]
 
 
 def gaussian_marginal(posterior: Posterior, name: str, block: Block) -> Marginal | None:
@@ -30,65 +44,81 @@ def gaussian_marginal(posterior: Posterior, name: str, block: Block) -> Marginal
     moments = _moments(posterior, block) if scale is not None else None
     if scale is None or moments is None:
         return None
-    node = posterior.plan.graph.nodes[name]
-    mean, spread, covariance = moments
-    batch_ones = (..., None, None)
-    mean_own = block.variable_array(name, mean, node.axes)
+    axes = posterior.plan.graph.nodes[name].axes
+
+    def own(values: Array) -> Array:
+        return block.variable_array(name, np.broadcast_to(values, moments.mean.shape), axes)
+
+    def precision() -> Array:
+        return 1 / own(moments.spread() * _spread_of(scale))
+
+    def joint() -> Array | None:
+        return _joint_covariance(name, block, moments.covariance(), scale)
+
+    found = {"mean": lambda: own(moments.mean), "precision": precision}
+    if scale.kind == "number":
+        return Marginal(name, FAMILY_BY_NAME["Normal"], Later(found), axes=axes, joint=joint)
+    found = {"degrees": lambda: own(_degrees_of(scale)[..., None, None]), **found}
+    return Marginal(name, FAMILY_BY_NAME["StudentT"], Later(found), axes=axes, joint=joint)
+
+
+def _degrees_of(scale: Scale) -> Array:
+    """Degrees of freedom under an unknown scale."""
+    if scale.kind == "gamma":
+        assert scale.shape is not None
+        return 2 * scale.shape
+    assert scale.degrees is not None and scale.inverse_scale is not None
+    return scale.degrees - scale.inverse_scale.shape[-1] + 1
+
+
+def _spread_of(scale: Scale) -> Array:
+    """What the scale makes of a unit variance, over batch, columns and outputs."""
     match scale.kind:
         case "number":
             assert scale.value is not None
-            own = block.variable_array(name, spread / scale.value[batch_ones], node.axes)
-            joint = _joint_covariance(name, block, covariance, 1 / scale.value)
-            return Marginal(
-                name,
-                FAMILY_BY_NAME["Normal"],
-                {"mean": mean_own, "precision": 1 / own},
-                axes=node.axes,
-                covariance=joint,
-            )
+            return 1 / scale.value[..., None, None]
         case "gamma":
             assert scale.shape is not None and scale.rate is not None
-            factor = scale.rate / scale.shape
-            own = block.variable_array(name, spread * factor[batch_ones], node.axes)
-            degrees = np.broadcast_to((2 * scale.shape)[batch_ones], mean.shape)
-            degrees = block.variable_array(name, degrees, node.axes)
-            wide = np.where(scale.shape > 1, scale.rate / np.where(scale.shape > 1, scale.shape - 1, 1), np.inf)
-            joint = _joint_covariance(name, block, covariance, wide)
-        case _:
-            assert scale.degrees is not None and scale.inverse_scale is not None
-            count = scale.inverse_scale.shape[-1]
-            free = scale.degrees - count + 1
-            diagonal = np.diagonal(scale.inverse_scale, axis1=-2, axis2=-1)
-            own = block.variable_array(name, spread * diagonal[..., None, :] / free[batch_ones], node.axes)
-            degrees = block.variable_array(name, np.broadcast_to(free[batch_ones], mean.shape), node.axes)
-            joint = None
-    parameters = {"degrees": degrees, "mean": mean_own, "precision": 1 / own}
-    return Marginal(name, FAMILY_BY_NAME["StudentT"], parameters, axes=node.axes, covariance=joint)
+            return (scale.rate / scale.shape)[..., None, None]
+    assert scale.inverse_scale is not None
+    diagonal = np.diagonal(scale.inverse_scale, axis1=-2, axis2=-1)
+    return diagonal[..., None, :] / _degrees_of(scale)[..., None, None]
 
 
-def _joint_covariance(name: str, block: Block, covariance: Array | None, scale: Array) -> Array | None:
+def _joint_covariance(name: str, block: Block, covariance: Array | None, scale: Scale) -> Array | None:
+    """The covariance of all elements, where they are in one batch."""
     if covariance is None or block.conditional.statement.batch or block.outputs > 1:
         return None
     start, stop = block.spans()[name]
-    return covariance[start:stop, start:stop] * scale
+    if scale.kind == "number":
+        assert scale.value is not None
+        return covariance[start:stop, start:stop] / scale.value
+    if scale.kind != "gamma":
+        return None
+    assert scale.shape is not None and scale.rate is not None
+    wide = np.where(scale.shape > 1, scale.rate / np.where(scale.shape > 1, scale.shape - 1, 1), np.inf)
+    return covariance[start:stop, start:stop] * wide
 
 
-def _moments(posterior: Posterior, block: Block) -> tuple[Array, Array, Array | None] | None:
-    """Mean and unit variance of all elements of a block (batch, columns, outputs), and their covariance if at hand."""
+def _moments(posterior: Posterior, block: Block) -> Moments | None:
+    """Mean and unit variance of all elements of a block, and their covariance if at hand."""
     outer = _outer_moments(posterior, block)
     if outer is None:
         return _moments_through_blocks(posterior, block)
     outer_mean, outer_covariance = outer
-    mean = block.solved(outer_mean)
-    covariance = block.unit_covariance()
-    gain = block.gain()
-    if gain is not None and outer_covariance is not None:
-        covariance = covariance + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
-    spread = np.diagonal(covariance, axis1=-2, axis2=-1)[..., None]
-    return mean, np.broadcast_to(spread, mean.shape), covariance
+
+    @cache
+    def covariance() -> Array:
+        own = block.unit_covariance()
+        gain = block.gain()
+        return own if gain is None else own + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
+
+    return Moments(
+        block.solved(outer_mean), lambda: np.diagonal(covariance(), axis1=-2, axis2=-1)[..., None], covariance
+    )
 
 
-def _moments_through_blocks(posterior: Posterior, block: Block) -> tuple[Array, Array, None] | None:
+def _moments_through_blocks(posterior: Posterior, block: Block) -> Moments | None:
     """The same where unknowns of several blocks stay beside this one."""
     means: dict[str, Array] = {}
     for column in block.conditional.statement.outer:
@@ -103,7 +133,8 @@ def _moments_through_blocks(posterior: Posterior, block: Block) -> tuple[Array, 
     spreads = {name: element_variances(name, posterior) for name in block.conditional.variables}
     if any(spread is None for spread in spreads.values()):
         return None
-    return mean, block.stacked_array({name: spread for name, spread in spreads.items() if spread is not None}), None
+    spread = block.stacked_array({name: spread for name, spread in spreads.items() if spread is not None})
+    return Moments(mean, lambda: spread, lambda: None)
 
 
 def _outer_moments(posterior: Posterior, block: Block) -> tuple[Array | None, Array | None] | None:

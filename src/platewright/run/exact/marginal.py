@@ -6,8 +6,9 @@ E exp(c t_i(y)) = Z(natural_i + c) / Z(natural_i).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -31,10 +32,20 @@ class Marginal:
     transform: Transform = IDENTITY
     axes: tuple[Index, ...] = ()
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    value: Array | None = None
-    """The point estimate: the joint mode for goal `map`, else the posterior mean."""
-    covariance: Array | None = None
-    """For jointly Gaussian (or Student) elements: their covariance, flattened in the order of the axes."""
+    point: Array | None = None
+    """The joint mode, for goal `map`."""
+    joint: Callable[[], Array | None] | None = None
+    """What computes the covariance of jointly Gaussian (or Student) elements."""
+
+    @property
+    def value(self) -> Array | None:
+        """The point estimate: the joint mode for goal `map`, else the posterior mean where it has a closed form."""
+        return self.mean if self.point is None and self.family.mean is not None else self.point
+
+    @cached_property
+    def covariance(self) -> Array | None:
+        """For jointly Gaussian (or Student) elements: their covariance, flattened in the order of the axes."""
+        return None if self.joint is None else self.joint()
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,7 @@ from platewright.algebra.expression import Call, Constant, walk
 from platewright.backends.c.compile import find_compiler, library, loaded_library
 from platewright.backends.c.pool import OUTPUTS, live_features
 from platewright.backends.c.program import CPass, CProgram, Output, c_program
+from platewright.backends.c.support import BLOCK
 from platewright.backends.numpy.twofold import two_sum
 from platewright.data.cells import is_upright
 from platewright.errors import BackendError, NoCompilerWarning
@@ -40,8 +42,10 @@ MANY_ROWS = 50_000
 MANY_PLAIN_ROWS = 10_000_000
 """The same for counts and plain sums, at which NumPy is good."""
 ROWS_IN_RANGE = 131_072
-MUCH_WORK = 5_000_000
-"""Below so many operations (numbers read, and ten for each function call) a second thread costs more than it saves."""
+WORK_IN_RANGE = 1_000_000
+"""Operations (numbers read, and ten for each function call) that are worth a thread of their own."""
+MANY_RANGES = 8
+"""Few rows are cut into so many ranges at most: merging takes time too."""
 
 
 class OutsidePlate(Exception):
@@ -113,6 +117,12 @@ def thread_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@lru_cache(maxsize=1)
+def _helpers() -> ThreadPoolExecutor:
+    """Threads that wait for work: to start one takes longer than to wake it."""
+    return ThreadPoolExecutor(os.cpu_count() or 1, "platewright")
+
+
 @lru_cache(maxsize=64)
 def _warn_once(text: str) -> None:
     warnings.warn(text, NoCompilerWarning, stacklevel=3)
@@ -180,36 +190,43 @@ def _ranges(
     rows = math.prod(sizes[index.plate] for index in one.over)
     shapes = [_shapes(output, sizes) for output in one.outputs]
     numbers = sum(math.prod(shape) for group in shapes for shape in group)
-    step = max(ROWS_IN_RANGE, 4 * numbers)
+    worth = max(_work(one, columns, rows) // WORK_IN_RANGE, 1)
+    ranges = max(math.ceil(rows / ROWS_IN_RANGE), min(worth, MANY_RANGES))
+    step = max(BLOCK * math.ceil(rows / (ranges * BLOCK)), 4 * numbers)
     starts = list(range(0, rows, step)) or [0]
     results: list[list[Part]] = [[] for _ in starts]
     pointers = (ctypes.c_void_p * max(len(one.columns), 1))(*(columns[name].ctypes.data for name in one.columns))
     pitches = (columns[name].strides[1] // columns[name].itemsize for name in one.pitches)
     extents = (ctypes.c_int64 * max(len(one.sizes) + len(one.pitches), 1))(*map(sizes.get, one.sizes), *pitches)
-    waiting = iter(range(len(starts)))
-    lock, codes = threading.Lock(), set[int]()
+    waiting, lock = iter(range(len(starts))), threading.Lock()
+    codes: set[int] = set()
+    failed: list[BaseException] = []
+    finished = threading.Semaphore(0)
 
     def work() -> None:
         while True:
             with lock:
                 k = next(waiting, None)
-            if k is None or codes - {0}:
+            if k is None:
                 return
-            results[k] = [_empty(output, group) for output, group in zip(one.outputs, shapes)]
-            arrays = [array for part in results[k] for array in part]
-            out = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
-            stop = min(starts[k] + step, rows)
-            code = function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out)
-            codes.add(code)
+            try:
+                results[k] = [_empty(output, group) for output, group in zip(one.outputs, shapes)]
+                arrays = [array for part in results[k] for array in part]
+                out = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+                stop = min(starts[k] + step, rows)
+                codes.add(function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out))
+            except BaseException as error:  # told to the caller below, whichever thread met it
+                failed.append(error)
+            finally:
+                finished.release()
 
-    is_worth_it = len(starts) > 1 and _work(one, columns, rows) > MUCH_WORK
-    helpers = min(threads or thread_count(), len(starts)) - 1 if is_worth_it else 0
-    others = [threading.Thread(target=work) for _ in range(helpers)]
-    for thread in others:
-        thread.start()
+    for _ in range(min(threads or thread_count(), len(starts), worth) - 1):
+        _helpers().submit(work)
     work()
-    for thread in others:
-        thread.join()
+    for _ in starts:  # ranges are waited for, not helpers: one that comes late finds nothing to do
+        finished.acquire()
+    if failed:
+        raise failed[0]
     if 2 in codes:
         raise MemoryError("no memory for the working space of a pass")
     if 1 in codes:
@@ -262,14 +279,17 @@ def _merged(one: CPass, left: list[Part], right: list[Part]) -> list[Part]:
 
 def merged_centred(left: Part, right: Part) -> Part:
     """Chan's rule for pools that carry a centre: means are offsets from it, and their difference keeps its digits."""
-    total = left[0] + right[0]
-    share = np.divide(right[0], total, out=np.zeros_like(total), where=total > 0)
-    empty = (left[0] == 0)[..., None]
-    centre = np.where(empty, right[1], left[1])
-    first = np.where(empty, right[2], left[2])
-    shift = np.where((right[0] == 0)[..., None], 0.0, (right[1] - centre) + (right[2] - first))
-    between = (left[0] * share)[..., None, None] * shift[..., :, None] * shift[..., None, :]
-    return total, centre, first + shift * share[..., None], left[3] + right[3] + between
+    total, centre, first = left[0] + right[0], left[1], left[2]
+    some = total
+    if not (np.minimum(left[0], right[0]) > 0).all():  # a part without rows takes the mean of the other
+        empty, absent = (left[0] == 0)[..., None], (right[0] == 0)[..., None]
+        centre, first = np.where(empty, right[1], centre), np.where(empty, right[2], first)
+        right = right[0], np.where(absent, centre, right[1]), np.where(absent, first, right[2]), right[3]
+        some = np.where(total > 0, total, 1.0)
+    shift = (right[1] - centre) + (right[2] - first)
+    share = (right[0] / some)[..., None]
+    pull = left[0][..., None] * share * shift
+    return total, centre, first + share * shift, left[3] + right[3] + pull[..., :, None] * shift[..., None, :]
 
 
 def _result(output: Output, part: Part, sizes: Mapping[str, int]) -> Any:
