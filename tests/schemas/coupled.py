@@ -47,6 +47,17 @@ def conjugate_scale() -> pw.Model:
     return m
 
 
+def nested_effects() -> pw.Model:
+    m = pw.Model("effects below effects, all with one scale")
+    g, n = m.plate("g"), m.plate("n")
+    m.group = pw.Input(plates=n, levels=g)
+    m.sigma = pw.Uniform(0.1, 2)
+    m.top = pw.Normal(0, sd=m.sigma)
+    m.e = pw.Normal(m.top, sd=2 * m.sigma, plates=g)
+    m.y = pw.Poisson(pw.exp(m.e[m.group] + 0.5 * m.top), plates=n)
+    return m
+
+
 def volatility() -> pw.Model:
     m = pw.Model("stochastic volatility")
     t = m.plate("t", ordered=True)
@@ -153,6 +164,7 @@ COUPLED: tuple[Case, ...] = (
     Case("logistic_weights", logistic_weights, ("y",), {"n": 4, "j": 2}),
     Case("choices", choices, ("y",), ROWS),
     Case("random_effects", random_effects, ("y",), {"n": 5, "g": 3}),
+    Case("nested_effects", nested_effects, ("y",), {"n": 5, "g": 3}),
     Case("volatility", volatility, ("y",), {"t": 4}),
     Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
     Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),

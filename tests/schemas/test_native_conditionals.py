@@ -9,6 +9,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.backends.c_gibbs.scale import noise_of
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
 from platewright.language.plate import beginning
@@ -152,14 +153,12 @@ def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Insta
     """Differences of log densities along the scale, with the noise that the present values have."""
     mover = ScaleMover(chain.owner.plan.graph, block, small.sizes)
     with np.errstate(all="ignore"):
-        mover.density.given(small.values)
-        mover.tape.fix(small.values)
+        noise = mover.standardised(small.values)
         u = float(mover.coordinate.free(small.values)[0])
-        mover.tape.run({mover.scale: np.asarray(small.values[mover.scale], dtype=float)})
-        noise = (small.values[mover.name] - mover.tape[mover.mean]) * np.sqrt(mover.tape[mover.precision])
         tried = [u, u + 0.3, u - 0.7]
-        expected = np.array([mover._height(at, noise) for at in tried])
-    chain.arrays[f"{number}:noise"][...] = noise
+        expected = np.array([mover.height(at, noise) for at in tried])
+    for form, values in zip(block.scaled, noise, strict=True):
+        chain.arrays[f"{number}:{noise_of(form)}"][...] = values
     found = np.array([chain.density_along(number, at) for at in tried])
     assert np.max(np.abs(np.diff(found) - np.diff(expected))) < TOLERANCE * (1 + np.max(np.abs(expected)))
     return 1

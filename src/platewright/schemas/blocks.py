@@ -60,11 +60,13 @@ class CoordinateBlock:
 
 @dataclass(frozen=True)
 class ScaleBlock:
-    """A scale and an unknown that it scales, moved together along the funnel that they form."""
+    """A scale and the unknowns that it scales, moved together along the funnel that they form."""
 
-    variables: tuple[str, str]
+    variables: tuple[str, ...]
+    """The scale first."""
     factors: tuple[Factor, ...]
-    scaled: Scaled
+    scaled: tuple[Scaled, ...]
+    """What it scales, each after those that its location and precision look at."""
     why: str
 
 

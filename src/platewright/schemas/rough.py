@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 
 from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
-from platewright.graph.graph import Factor, Graph
+from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
 from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, ScaleBlock, SliceBlock
-from platewright.schemas.scaling import fixed_scales, scaled_form, scales_of
+from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of
 from platewright.schemas.slopes import slopes_of
 
 
@@ -40,15 +40,21 @@ def rough_blocks(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, 
 
 
 def _scales(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[ScaleBlock]:
-    """Moves of scales together with the unknowns without a closed form that they scale."""
-    found = []
-    for name in reasons:
-        scaled = scaled_form(graph.nodes[name])
+    """Moves of a scale together with all unknowns without a closed form that it scales, parents first."""
+    members: dict[str, list[Scaled]] = {}
+    for name in topological(graph):
+        scaled = scaled_form(graph.nodes[name]) if name in reasons else None
         for scale in scales_of(graph, scaled, graph.unknown) if scaled is not None else ():
             assert scaled is not None
-            why = f"`{scale}` sets the precision of `{name}`"
-            found.append(ScaleBlock((scale, name), touching(factors, (scale, name)), scaled, why))
-    return found
+            members.setdefault(scale, []).append(scaled)
+    found = []
+    for scale, forms in members.items():
+        group = (scale, *(form.name for form in forms))
+        shown = ", ".join(f"`{form.name}`" for form in forms)
+        why = f"`{scale}` sets the precision of {shown}"
+        found.append(ScaleBlock(group, touching(factors, group), tuple(forms), why))
+    order = {name: at for at, name in enumerate(graph.nodes)}
+    return sorted(found, key=lambda block: order[block.variables[1]])
 
 
 def _block(graph: Graph, every: Sequence[Factor], group: Sequence[str], reasons: Mapping[str, str]) -> Block:

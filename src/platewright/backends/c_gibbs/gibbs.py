@@ -19,8 +19,9 @@ from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.backends.c_gibbs.gaussian import GaussianWriter
-from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter, ScaleWriter
+from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter
 from platewright.backends.c_gibbs.rows import RowsWriter
+from platewright.backends.c_gibbs.scale import ScaleWriter
 from platewright.backends.c_gibbs.slice import SliceWriter
 from platewright.backends.c_gibbs.statistics import Split, StatisticsWriter, pool_slots, split_passes
 from platewright.backends.c_gibbs.support import shared_text
