@@ -58,6 +58,35 @@ def nested_effects() -> pw.Model:
     return m
 
 
+def noisy_covariate() -> pw.Model:
+    m = pw.Model("a covariate seen with noise")
+    n, d = m.plate("n"), m.plate("d", 2)
+    m.z = pw.Input(plates=n)
+    m.x = pw.Normal(m.z, sd=1, plates=n)
+    m.w = pw.Normal(0.5, sd=1.5, plates=d)
+    m.y = pw.Binomial(4, logit=m.w[0] + 2 * m.w[1] * m.x, plates=n)
+    return m
+
+
+def abilities() -> pw.Model:
+    m = pw.Model("items of a test with a slope and a difficulty each")
+    p, k = m.plate("p"), m.plate("k")
+    m.ability = pw.Normal(0.5, sd=1, plates=p)
+    m.slope = pw.Gamma(3, rate=3, plates=k)
+    m.difficulty = pw.Normal(0, sd=1, plates=k)
+    m.y = pw.Bernoulli(logit=m.slope * m.ability - 0.5 * m.difficulty, plates=(p, k))
+    return m
+
+
+def products() -> pw.Model:
+    m = pw.Model("rates that are products")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.a = pw.Normal(0, sd=0.7, plates=n)
+    m.b = pw.Uniform(-1, 1, plates=k)
+    m.y = pw.Poisson(pw.exp(m.a * m.b), plates=(n, k))
+    return m
+
+
 def volatility() -> pw.Model:
     m = pw.Model("stochastic volatility")
     t = m.plate("t", ordered=True)
@@ -165,6 +194,9 @@ COUPLED: tuple[Case, ...] = (
     Case("choices", choices, ("y",), ROWS),
     Case("random_effects", random_effects, ("y",), {"n": 5, "g": 3}),
     Case("nested_effects", nested_effects, ("y",), {"n": 5, "g": 3}),
+    Case("noisy_covariate", noisy_covariate, ("y",), {"n": 3}),
+    Case("abilities", abilities, ("y",), {"p": 4, "k": 3}),
+    Case("products", products, ("y",), {"n": 3}),
     Case("volatility", volatility, ("y",), {"t": 4}),
     Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
     Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),

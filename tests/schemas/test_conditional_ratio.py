@@ -25,6 +25,7 @@ from platewright.schemas.gibbs import (
     ExactBlock,
     GibbsPlan,
     HamiltonianBlock,
+    OrbitBlock,
     ScaleBlock,
     SliceBlock,
     plan_gibbs,
@@ -94,7 +95,7 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
             assert found is not None
             family, parameters = found
             return float(np.sum(elementwise(family.log_density, {**parameters, "x": np.asarray(point[name])})))
-        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock():
+        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | BoundedBlock():
             moved = BlockDensity(small.graph, block.variables, block.factors, (), small.sizes)
             moved.given(small.values)
             return moved.at_values(point)
@@ -130,11 +131,13 @@ def test_every_unknown_is_in_one_block_and_in_more_only_where_it_moves_with_othe
     plan = plan_of(case)
     listed = [name for block in plan.blocks for name in block.variables]
     assert set(listed) == set(case.graph.unknown)
-    alone = [n for b in plan.blocks if not isinstance(b, HamiltonianBlock | ScaleBlock) for n in b.variables]
+    together = HamiltonianBlock | ScaleBlock | OrbitBlock
+    alone = [name for block in plan.blocks if not isinstance(block, together) for name in block.variables]
     assert len(alone) == len(set(alone))
 
 
 def test_there_are_models_enough_and_blocks_of_every_kind() -> None:
     kinds = {type(block) for case in EVERY for block in plan_of(case).blocks}
-    assert kinds == {ExactBlock, SliceBlock, ChainBlock, HamiltonianBlock, CoordinateBlock, ScaleBlock, BoundedBlock}
+    others = {HamiltonianBlock, CoordinateBlock, ScaleBlock, OrbitBlock, BoundedBlock}
+    assert kinds == {ExactBlock, SliceBlock, ChainBlock, *others}
     assert len(EVERY) >= 40

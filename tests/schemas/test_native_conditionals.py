@@ -9,6 +9,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.backends.c_gibbs.orbit import start_of
 from platewright.backends.c_gibbs.scale import noise_of
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
@@ -17,6 +18,7 @@ from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.native_gibbs import NativeChain, compiled_gibbs, integer_names
+from platewright.run.samplers.orbit_moves import OrbitMover
 from platewright.run.samplers.scale_moves import ScaleMover
 from platewright.run.samplers.slicing import element_density
 from platewright.schemas.blocks import (
@@ -25,6 +27,7 @@ from platewright.schemas.blocks import (
     ChainBlock,
     ExactBlock,
     HamiltonianBlock,
+    OrbitBlock,
     ScaleBlock,
     SliceBlock,
 )
@@ -164,6 +167,24 @@ def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Insta
     return 1
 
 
+def check_orbit(block: OrbitBlock, number: int, chain: NativeChain, small: Instance) -> int:
+    """Differences of log densities along the orbit from the present values."""
+    mover = OrbitMover(chain.owner.plan.graph, block, small.sizes)
+    tried = [0.0, 0.3, -0.7]
+    with np.errstate(all="ignore"):
+        start = mover.start(small.values)
+        expected = np.array([mover.height(at, start) for at in tried])
+    for name, values in start.values.items():
+        chain.arrays[f"{number}:{start_of(name)}"][...] = values
+    chain.arrays[f"{number}:tuning"][3] = start.middle
+    found = np.array([chain.density_along(number, at) for at in tried])
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))  # beyond the ends of the slope
+    inside = np.isfinite(expected)
+    apart = np.diff(found[inside]) - np.diff(expected[inside])
+    assert np.max(np.abs(apart)) < TOLERANCE * (1 + np.max(np.abs(expected[inside])))
+    return 1
+
+
 def check(block: Block, number: int, chain: NativeChain, small: Instance) -> int:
     match block:
         case ExactBlock():
@@ -176,6 +197,8 @@ def check(block: Block, number: int, chain: NativeChain, small: Instance) -> int
             return check_path(block, number, chain, small)
         case ScaleBlock():
             return check_scale(block, number, chain, small)
+        case OrbitBlock():
+            return check_orbit(block, number, chain, small)
     raise TypeError(block)
 
 

@@ -14,8 +14,9 @@ from platewright.backends.c_gibbs import draws as c_gibbs_draws
 from platewright.backends.c_gibbs import entries as c_gibbs_entries
 from platewright.backends.c_gibbs import gaussian as c_gibbs_gaussian
 from platewright.backends.c_gibbs import gibbs as c_gibbs
-from platewright.backends.c_gibbs import hamiltonian as c_gibbs_hamiltonian
+from platewright.backends.c_gibbs import orbit as c_gibbs_orbit
 from platewright.backends.c_gibbs import rows as c_gibbs_rows
+from platewright.backends.c_gibbs import scale as c_gibbs_scale
 from platewright.backends.c_gibbs import slice as c_gibbs_slice
 from platewright.backends.c_gibbs import statistics as c_gibbs_statistics
 from platewright.errors import PlatewrightError
@@ -91,8 +92,12 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(conditionals, "rates_of_coins")),
     mutant("slopes fall upon each other", c_gibbs_coordinates.DensityWriter.start, "piece.before) if piece.before",
            "()) if piece.before", partial(conditionals, "logistic")),
-    mutant("a scale forgets what it stretches", c_gibbs_hamiltonian.ScaleWriter.density, "total -= 0.5 * log(sharp);",
+    mutant("a scale forgets what it stretches", c_gibbs_scale.ScaleWriter.density, "total -= 0.5 * log(sharp);",
            "", partial(conditionals, "overdispersed")),
+    mutant("an orbit forgets its volume", c_gibbs_orbit.OrbitWriter.stretch, "double total = x * ",
+           "double total = 0.0 * ", partial(conditionals, "noisy_covariate")),
+    mutant("an intercept stays behind", c_gibbs_orbit.OrbitWriter.make_good, "{before} - ", "{before} + ",
+           partial(conditionals, "abilities")),
     # chains
     mutant("the filter forgets the past", Chains.filter, "row[j] *= exp(", "row[j] = exp(",
            partial(conditionals, "symbols")),

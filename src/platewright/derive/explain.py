@@ -15,6 +15,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    OrbitBlock,
     ScaleBlock,
     SiteBlock,
     SliceBlock,
@@ -135,6 +136,8 @@ def _told(block: Block) -> list[str]:
             return [f"{shown} by inverting", *steps]
         case ScaleBlock():
             return [f"move {named} together, the noise in units of the scale held fixed: {block.why}"]
+        case OrbitBlock():
+            return [f"{block.along} {named} together, so that what they make stays: {block.why}"]
         case SiteBlock():
             return [f"draw {named} site by site, those without a tie at once: {block.why}"]
 

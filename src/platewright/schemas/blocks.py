@@ -8,6 +8,7 @@ from platewright.algebra.expression import Expression
 from platewright.family import Family
 from platewright.graph.graph import Factor
 from platewright.schema import Plan
+from platewright.schemas.orbits import Orbit, Way
 from platewright.schemas.scaling import Scaled
 from platewright.schemas.slopes import Slope
 
@@ -71,6 +72,17 @@ class ScaleBlock:
 
 
 @dataclass(frozen=True)
+class OrbitBlock:
+    """Unknowns that multiply each other, moved together so that what they make stays: stretched, or shifted."""
+
+    variables: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    orbit: Orbit
+    along: Way
+    why: str
+
+
+@dataclass(frozen=True)
 class BoundedBlock:
     """One unknown within bounds: where its conditional without them is a family, draws invert it between them."""
 
@@ -97,7 +109,15 @@ class SiteBlock:
 
 
 Block = (
-    ExactBlock | SliceBlock | ChainBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | BoundedBlock | SiteBlock
+    ExactBlock
+    | SliceBlock
+    | ChainBlock
+    | HamiltonianBlock
+    | CoordinateBlock
+    | ScaleBlock
+    | OrbitBlock
+    | BoundedBlock
+    | SiteBlock
 )
 
 WAYS: dict[type[Block], str] = {
@@ -107,6 +127,7 @@ WAYS: dict[type[Block], str] = {
     HamiltonianBlock: "Hamiltonian",
     CoordinateBlock: "slice by coordinate",
     ScaleBlock: "along their scale",
+    OrbitBlock: "along their orbit",
     BoundedBlock: "exact within bounds",
     SiteBlock: "site by site",
 }
@@ -114,7 +135,9 @@ WAYS: dict[type[Block], str] = {
 
 
 def way(block: Block) -> str:
-    """The word for a block; one within bounds that cannot be inverted is moved by a slice."""
+    """The word for a block; one within bounds that cannot be inverted is moved by a slice, an orbit has two ways."""
     if isinstance(block, BoundedBlock) and block.family is None and block.plan is None:
         return "slice within bounds"
+    if isinstance(block, OrbitBlock):
+        return {"stretch": "stretched together", "shift": "shifted together"}[block.along]
     return WAYS[type(block)]

@@ -5,7 +5,8 @@
     coupled, without one                slice by coordinate, one after another
 
 Two unknowns are coupled when a factor holds both; the graph alone decides. A scale stands apart from what it scales,
-and both are moved together once more along the funnel that they form.
+and both are moved together once more along the funnel that they form; unknowns that multiply each other, once more
+along the orbit on which their product stays.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
 from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
-from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, ScaleBlock, SliceBlock
+from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, OrbitBlock, ScaleBlock, SliceBlock
+from platewright.schemas.orbits import orbits, ways
 from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of
 from platewright.schemas.slopes import slopes_of
 
@@ -33,10 +35,22 @@ def rough_blocks(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, 
             smooth.append(name)
         else:
             blocks.append(_alone(graph, factors, name, reason if refused is None else f"{reason}; {refused}"))
+    moves: list[Block] = []
     for group in coupled(factors, smooth):
         blocks.append(_block(graph, factors, group, reasons))
+        moves += _orbits(graph, factors, blocks[-1].variables)
     order = {name: at for at, name in enumerate(graph.nodes)}
-    return [*sorted(blocks, key=lambda block: min(order[name] for name in block.variables)), *scales]
+    return [*sorted(blocks, key=lambda block: min(order[name] for name in block.variables)), *scales, *moves]
+
+
+def _orbits(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> list[OrbitBlock]:
+    """Moves of unknowns of a group that multiply each other, along which their product stays."""
+    found = []
+    for orbit in orbits(graph, touching(factors, group), group):
+        shown = f"`{orbit.slope.name}` multiplies `{orbit.stretched}`"
+        for way in ways(orbit):
+            found.append(OrbitBlock(orbit.variables, touching(factors, orbit.variables), orbit, way, shown))
+    return found
 
 
 def _scales(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[ScaleBlock]:

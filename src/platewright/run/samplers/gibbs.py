@@ -25,13 +25,8 @@ from platewright.run.hidden.chain import backward_sample, chain_weights, forward
 from platewright.run.samplers.moving import Mover, mover
 from platewright.run.samplers.slicing import element_density, slice_step
 from platewright.schemas.blocks import (
-    BoundedBlock,
     ChainBlock,
-    CoordinateBlock,
     ExactBlock,
-    HamiltonianBlock,
-    ScaleBlock,
-    SiteBlock,
     SliceBlock,
 )
 from platewright.schemas.gibbs import GibbsPlan
@@ -102,7 +97,7 @@ class Sampler:
                         self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
-                    case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock() | SiteBlock():
+                    case _:
                         self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
         check_finite(self.values)
 

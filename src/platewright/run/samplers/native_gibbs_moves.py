@@ -99,7 +99,7 @@ def movers_of(chain: NativeChain, generator: np.random.Generator) -> dict[int, N
 
 
 def tune_scales(chain: NativeChain) -> None:
-    """Brackets of moves along a scale follow the size of the moves so far."""
+    """Brackets of moves along a scale or an orbit follow the size of the moves so far."""
     for number in chain.owner.source.doors.scales:
         tuning = chain.arrays[f"{number}:tuning"]
         if tuning[2] > 0:
