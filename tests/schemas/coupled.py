@@ -131,6 +131,24 @@ def hidden_count() -> pw.Model:
     return m
 
 
+def counts_together() -> pw.Model:
+    m = pw.Model("counts that are seen together")
+    n = m.plate("n", 3)
+    m.size = pw.Poisson(4.0, plates=n)
+    m.y = pw.Normal(pw.sum(m.size, over=n), sd=1)
+    return m
+
+
+def coded_counts() -> pw.Model:
+    m = pw.Model("animals seen by chance, in several visits to each place")
+    place, visit = m.plate("place", 3), m.plate("visit")
+    m.at = pw.Input(plates=visit, levels=place)
+    m.level, m.shy = pw.Normal(1, sd=0.5), pw.Normal(0, sd=1)
+    m.number = pw.Poisson(pw.exp(m.level), plates=place)
+    m.y = pw.Binomial(m.number[m.at], logit=m.shy, plates=visit)
+    return m
+
+
 def jump() -> pw.Model:
     m = pw.Model("a level that jumps at an unknown place")
     n = m.plate("n")
@@ -197,6 +215,8 @@ COUPLED: tuple[Case, ...] = (
     Case("noisy_covariate", noisy_covariate, ("y",), {"n": 3}),
     Case("abilities", abilities, ("y",), {"p": 4, "k": 3}),
     Case("products", products, ("y",), {"n": 3}),
+    Case("counts_together", counts_together, ("y",), {}),
+    Case("coded_counts", coded_counts, ("y",), {"visit": 6}),
     Case("volatility", volatility, ("y",), {"t": 4}),
     Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
     Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),

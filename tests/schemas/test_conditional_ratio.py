@@ -105,8 +105,9 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
 def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0) -> float:
     """How far the law is off, relative to the numbers in it."""
     found = points(block, small, seed)
-    if isinstance(block, BoundedBlock):  # a point outside the bounds says nothing about what lies between them
-        more = [point for k in range(1, 9) for point in points(block, small, seed + 100 * k)]
+    counts = all(small.graph.nodes[name].domain.kind == "integer" for name in block.variables)
+    if isinstance(block, BoundedBlock) or counts:  # a point outside bounds says nothing about what lies between them
+        more = [point for k in range(1, 40) for point in points(block, small, seed + 100 * k)]
         inside = [p for p in (*found, *more) if log_joint(plan.factors, {**small.values, **p}, small.sizes) > -np.inf]
         assert len(inside) >= 2
         found = inside[:3]

@@ -201,7 +201,7 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("an intercept stays behind", orbit_moves.OrbitMover._placed, "-= start.lifted * start.middle", "-= 0.0 * at",
            partial(test_orbits.test_what_the_unknowns_make_stays_all_along_the_orbit, "abilities")),
     mutant("a coordinate forgets its height", coordinate_slices.slice_move, "height - generator.exponential()",
-           "height - 4 * generator.exponential()", partial(joint, "hidden_count")),
+           "height - 4 * generator.exponential()", partial(joint, "counts_together")),
     # expectation maximisation
     mutant("soft counts forget the probability", soft._weighed_statistic,
            "multiply(whole.weight, put_in(statement.summand, whole.changes))",

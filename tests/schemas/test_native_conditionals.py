@@ -49,7 +49,7 @@ QUICK = frozenset(
 WITHOUT_C = {
     "matrix_link": "positive definite matrix",
     "blended": "probability vector",
-    "hidden_count": "CoordinateBlock",
+    "counts_together": "CoordinateBlock",
 }
 """Models with a block that has no C yet, and what the refusal names."""
 

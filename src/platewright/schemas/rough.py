@@ -1,6 +1,6 @@
 """Unknowns whose conditional no family matches: which are coupled, and what moves them.
 
-    alone, elements apart               slice along every element
+    alone, elements apart               slice along every element; a count k is the interval from k to k + 1
     coupled, with a gradient            Hamiltonian, together
     coupled, without one                slice by coordinate, one after another
 
@@ -109,7 +109,7 @@ def _refusal(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
 
 def _alone(graph: Graph, every: Sequence[Factor], name: str, why: str) -> Block:
     factors = touching(every, (name,))
-    if graph.nodes[name].domain.kind == "real" and meets_itself(graph, factors, name) is None:
+    if meets_itself(graph, factors, name) is None:
         return SliceBlock((name,), factors, why)
     return CoordinateBlock((name,), factors, why)
 
@@ -133,7 +133,7 @@ def coupled(factors: Sequence[Factor], unknowns: Sequence[str]) -> list[list[str
 
 def meets_itself(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
     """The factor in which different elements of an unknown meet, if there is one."""
-    if graph.nodes[name].domain.kind != "real":
+    if graph.nodes[name].domain.kind not in ("real", "integer"):
         return "its own density"  # the elements of a vector, a simplex or a matrix are one value
     for factor in touching(factors, (name,)):
         places = {p.indices for p in walk(factor.expression) if isinstance(p, Reference) and p.name == name}

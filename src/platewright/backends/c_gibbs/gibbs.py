@@ -23,6 +23,7 @@ from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter
 from platewright.backends.c_gibbs.orbit import OrbitWriter
 from platewright.backends.c_gibbs.rows import RowsWriter
 from platewright.backends.c_gibbs.scale import ScaleWriter
+from platewright.backends.c_gibbs.sites import SiteWriter
 from platewright.backends.c_gibbs.slice import SliceWriter
 from platewright.backends.c_gibbs.statistics import Split, StatisticsWriter, pool_slots, split_passes
 from platewright.backends.c_gibbs.support import shared_text
@@ -36,6 +37,7 @@ from platewright.schemas.blocks import (
     HamiltonianBlock,
     OrbitBlock,
     ScaleBlock,
+    SiteBlock,
     SliceBlock,
 )
 from platewright.schemas.exact import fixed_sizes
@@ -109,6 +111,9 @@ class _Writer:
                 case OrbitBlock():
                     self.functions += OrbitWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.scales.append(number)
+                case SiteBlock():
+                    self.functions += SiteWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.tables.append(number)
                 case _:
                     raise Unprintable(f"{type(block).__name__} ({', '.join(block.variables)}) has no C yet")
         for name in self.unknown:
