@@ -47,6 +47,46 @@ def conjugate_scale() -> pw.Model:
     return m
 
 
+def nested_effects() -> pw.Model:
+    m = pw.Model("effects below effects, all with one scale")
+    g, n = m.plate("g"), m.plate("n")
+    m.group = pw.Input(plates=n, levels=g)
+    m.sigma = pw.Uniform(0.1, 2)
+    m.top = pw.Normal(0, sd=m.sigma)
+    m.e = pw.Normal(m.top, sd=2 * m.sigma, plates=g)
+    m.y = pw.Poisson(pw.exp(m.e[m.group] + 0.5 * m.top), plates=n)
+    return m
+
+
+def noisy_covariate() -> pw.Model:
+    m = pw.Model("a covariate seen with noise")
+    n, d = m.plate("n"), m.plate("d", 2)
+    m.z = pw.Input(plates=n)
+    m.x = pw.Normal(m.z, sd=1, plates=n)
+    m.w = pw.Normal(0.5, sd=1.5, plates=d)
+    m.y = pw.Binomial(4, logit=m.w[0] + 2 * m.w[1] * m.x, plates=n)
+    return m
+
+
+def abilities() -> pw.Model:
+    m = pw.Model("items of a test with a slope and a difficulty each")
+    p, k = m.plate("p"), m.plate("k")
+    m.ability = pw.Normal(0.5, sd=1, plates=p)
+    m.slope = pw.Gamma(3, rate=3, plates=k)
+    m.difficulty = pw.Normal(0, sd=1, plates=k)
+    m.y = pw.Bernoulli(logit=m.slope * m.ability - 0.5 * m.difficulty, plates=(p, k))
+    return m
+
+
+def products() -> pw.Model:
+    m = pw.Model("rates that are products")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.a = pw.Normal(0, sd=0.7, plates=n)
+    m.b = pw.Uniform(-1, 1, plates=k)
+    m.y = pw.Poisson(pw.exp(m.a * m.b), plates=(n, k))
+    return m
+
+
 def volatility() -> pw.Model:
     m = pw.Model("stochastic volatility")
     t = m.plate("t", ordered=True)
@@ -88,6 +128,24 @@ def hidden_count() -> pw.Model:
     m.p = pw.Beta(2, 2)
     m.size = pw.Poisson(4.0, plates=n)
     m.y = pw.Normal(m.p * m.size, sd=1, plates=n)
+    return m
+
+
+def counts_together() -> pw.Model:
+    m = pw.Model("counts that are seen together")
+    n = m.plate("n", 3)
+    m.size = pw.Poisson(4.0, plates=n)
+    m.y = pw.Normal(pw.sum(m.size, over=n), sd=1)
+    return m
+
+
+def coded_counts() -> pw.Model:
+    m = pw.Model("animals seen by chance, in several visits to each place")
+    place, visit = m.plate("place", 3), m.plate("visit")
+    m.at = pw.Input(plates=visit, levels=place)
+    m.level, m.shy = pw.Normal(1, sd=0.5), pw.Normal(0, sd=1)
+    m.number = pw.Poisson(pw.exp(m.level), plates=place)
+    m.y = pw.Binomial(m.number[m.at], logit=m.shy, plates=visit)
     return m
 
 
@@ -153,6 +211,12 @@ COUPLED: tuple[Case, ...] = (
     Case("logistic_weights", logistic_weights, ("y",), {"n": 4, "j": 2}),
     Case("choices", choices, ("y",), ROWS),
     Case("random_effects", random_effects, ("y",), {"n": 5, "g": 3}),
+    Case("nested_effects", nested_effects, ("y",), {"n": 5, "g": 3}),
+    Case("noisy_covariate", noisy_covariate, ("y",), {"n": 3}),
+    Case("abilities", abilities, ("y",), {"p": 4, "k": 3}),
+    Case("products", products, ("y",), {"n": 3}),
+    Case("counts_together", counts_together, ("y",), {}),
+    Case("coded_counts", coded_counts, ("y",), {"visit": 6}),
     Case("volatility", volatility, ("y",), {"t": 4}),
     Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
     Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),

@@ -84,6 +84,10 @@ def drawn(graph: Graph, sizes: Mapping[str, int], given: Values, generator: np.r
         if node.family is not None and not node.family.proper:
             shape = tuple(sizes[axis.plate] for axis in node.axes)
             values[name] = generator.uniform(0.5, 2.0, shape)
+        elif node.kind == "undirected":  # it has no order to be drawn in; any values do for a ratio
+            shape = tuple(sizes[axis.plate] for axis in node.axes)
+            count = sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
+            values[name] = generator.integers(0, count, shape)
         elif _looks_back(node):
             values[name] = _sequence(node, values, sizes, generator)
         else:
@@ -148,18 +152,18 @@ def _looks_back(node: Variable) -> bool:
 
 
 def _sequence(node: Variable, values: Values, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
-    """Element by element along the one axis, each given those before it, from the log density itself."""
+    """Element by element, each given those before it, from the log density itself."""
+    shape = tuple(sizes[axis.plate] for axis in node.axes)
     if len(node.axes) > 1 and node.domain.is_unbounded:
-        return generator.normal(size=tuple(sizes[axis.plate] for axis in node.axes))  # any values do for a law
-    (axis,) = node.axes
+        return generator.normal(size=shape)  # any values do for a law
     domain = node.domain
-    current = np.zeros(sizes[axis.plate], dtype=np.int64 if domain.is_discrete else np.float64)
-    for t in range(sizes[axis.plate]):
+    current = np.zeros(shape, dtype=np.int64 if domain.is_discrete else np.float64)
+    for t in np.ndindex(shape):
 
-        def density(value: float, t: int = t) -> float:
+        def density(value: float, t: tuple[int, ...] = t) -> float:
             tried = current.copy()
             tried[t] = value
-            return float(evaluate(node.log_density, Environment({**values, node.name: tried}, sizes), (axis,))[t])
+            return float(evaluate(node.log_density, Environment({**values, node.name: tried}, sizes), node.axes)[t])
 
         if domain.is_finite:
             count = sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper) + 1

@@ -27,6 +27,7 @@ from platewright.schemas.gibbs import (
     ExactBlock,
     GibbsPlan,
     HamiltonianBlock,
+    OrbitBlock,
     ScaleBlock,
     SliceBlock,
     plan_gibbs,
@@ -96,7 +97,7 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
             assert found is not None
             family, parameters = found
             return float(np.sum(elementwise(family.log_density, {**parameters, "x": np.asarray(point[name])})))
-        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock():
+        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | BoundedBlock():
             moved = BlockDensity(small.graph, block.variables, block.factors, (), small.sizes)
             moved.given(small.values)
             return moved.at_values(point)
@@ -119,8 +120,9 @@ def log_joint_without(block: Block, plan: GibbsPlan, small: Instance, point: Val
 def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0) -> float:
     """How far the law is off, relative to the numbers in it."""
     found = points(block, small, seed)
-    if isinstance(block, BoundedBlock):  # a point outside the bounds says nothing about what lies between them
-        more = [point for k in range(1, 9) for point in points(block, small, seed + 100 * k)]
+    counts = all(small.graph.nodes[name].domain.kind == "integer" for name in block.variables)
+    if isinstance(block, BoundedBlock) or counts:  # a point outside bounds says nothing about what lies between them
+        more = [point for k in range(1, 40) for point in points(block, small, seed + 100 * k)]
         inside = [p for p in (*found, *more) if log_joint(plan.factors, {**small.values, **p}, small.sizes) > -np.inf]
         assert len(inside) >= 2
         found = inside[:3]
@@ -145,11 +147,13 @@ def test_every_unknown_is_in_one_block_and_in_more_only_where_it_moves_with_othe
     plan = plan_of(case)
     listed = [name for block in plan.blocks for name in block.variables]
     assert set(listed) == set(case.graph.unknown)
-    alone = [n for b in plan.blocks if not isinstance(b, HamiltonianBlock | ScaleBlock) for n in b.variables]
+    together = HamiltonianBlock | ScaleBlock | OrbitBlock
+    alone = [name for block in plan.blocks if not isinstance(block, together) for name in block.variables]
     assert len(alone) == len(set(alone))
 
 
 def test_there_are_models_enough_and_blocks_of_every_kind() -> None:
     kinds = {type(block) for case in EVERY for block in plan_of(case).blocks}
-    assert kinds == {ExactBlock, SliceBlock, ChainBlock, HamiltonianBlock, CoordinateBlock, ScaleBlock, BoundedBlock}
+    others = {HamiltonianBlock, CoordinateBlock, ScaleBlock, OrbitBlock, BoundedBlock}
+    assert kinds == {ExactBlock, SliceBlock, ChainBlock, *others}
     assert len(EVERY) >= 40

@@ -94,7 +94,7 @@ def check_scale_move(count: int = 1500) -> None:
     graph = read_graph(scaled_noise())
     form = scaled_form(graph.nodes["e"])
     assert form is not None
-    mover = ScaleMover(graph, ScaleBlock(("tau", "e"), graph.factors, form, ""), {"n": 6})
+    mover = ScaleMover(graph, ScaleBlock(("tau", "e"), graph.factors, (form,), ""), {"n": 6})
     generator = np.random.default_rng(8)
     scales, noises = [], []
     for _ in range(count):

@@ -11,7 +11,16 @@ from platewright.algebra import tape
 from platewright.errors import PlatewrightError
 from platewright.run.hidden import chain, climbing
 from platewright.run.hidden import em as run_em
-from platewright.run.samplers import coordinate_slices, gibbs, hamiltonian, scale_moves, sites, slicing, unconstrained
+from platewright.run.samplers import (
+    coordinate_slices,
+    gibbs,
+    hamiltonian,
+    orbit_moves,
+    scale_moves,
+    sites,
+    slicing,
+    unconstrained,
+)
 from platewright.schemas import expectations, slopes, soft
 from platewright.schemas import gibbs as blocks
 from schemas import (
@@ -19,6 +28,7 @@ from schemas import (
     test_conditional_ratio,
     test_em_laws,
     test_hamiltonian,
+    test_orbits,
     test_schemas_agree,
     test_sites,
     test_slice_step,
@@ -182,12 +192,16 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("a matrix counts its volume once", unconstrained.Coordinates.value, "np.arange(d + 1, 1, -1)",
            "np.arange(d, 0, -1)", partial(gradient, "matrix_link")),
     # slices along scales and coordinates
-    mutant("a scale forgets the volume of what it scales", scale_moves.ScaleMover._placed,
-           "0.5 * float(np.sum(np.log(precision)))", "0.0", test_hamiltonian.check_scale_move),
-    mutant("what is scaled stays behind", scale_moves.ScaleMover.move, "self.name: scaled}", "}",
-           test_hamiltonian.check_scale_move),
+    mutant("a scale forgets the volume of what it scales", scale_moves._Placing.placed,
+           "-0.5 * float(np.sum(np.log(precision)))", "0.0", test_hamiltonian.check_scale_move),
+    mutant("what is scaled stays behind", scale_moves.ScaleMover.move, "return moved if",
+           "return {self.scale: moved[self.scale]} if", test_hamiltonian.check_scale_move),
+    mutant("an orbit forgets its volume", orbit_moves.OrbitMover._placed, "return values, at * (",
+           "return values, 0 * (", partial(test_orbits.check_joint, "noisy_covariate")),
+    mutant("an intercept stays behind", orbit_moves.OrbitMover._placed, "-= start.lifted * start.middle", "-= 0.0 * at",
+           partial(test_orbits.test_what_the_unknowns_make_stays_all_along_the_orbit, "abilities")),
     mutant("a coordinate forgets its height", coordinate_slices.slice_move, "height - generator.exponential()",
-           "height - 4 * generator.exponential()", partial(joint, "hidden_count")),
+           "height - 4 * generator.exponential()", partial(joint, "counts_together")),
     # expectation maximisation
     mutant("soft counts forget the probability", soft._weighed_statistic,
            "multiply(whole.weight, put_in(statement.summand, whole.changes))",

@@ -9,6 +9,8 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.backends.c_gibbs.orbit import start_of
+from platewright.backends.c_gibbs.scale import noise_of
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
 from platewright.language.plate import beginning
@@ -16,6 +18,7 @@ from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.native_gibbs import NativeChain, compiled_gibbs, integer_names
+from platewright.run.samplers.orbit_moves import OrbitMover
 from platewright.run.samplers.scale_moves import ScaleMover
 from platewright.run.samplers.slicing import element_density
 from platewright.schemas.blocks import (
@@ -24,6 +27,7 @@ from platewright.schemas.blocks import (
     ChainBlock,
     ExactBlock,
     HamiltonianBlock,
+    OrbitBlock,
     ScaleBlock,
     SliceBlock,
 )
@@ -45,7 +49,7 @@ QUICK = frozenset(
 WITHOUT_C = {
     "matrix_link": "positive definite matrix",
     "blended": "probability vector",
-    "hidden_count": "CoordinateBlock",
+    "counts_together": "CoordinateBlock",
 }
 """Models with a block that has no C yet, and what the refusal names."""
 
@@ -152,16 +156,32 @@ def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Insta
     """Differences of log densities along the scale, with the noise that the present values have."""
     mover = ScaleMover(chain.owner.plan.graph, block, small.sizes)
     with np.errstate(all="ignore"):
-        mover.density.given(small.values)
-        mover.tape.fix(small.values)
+        noise = mover.standardised(small.values)
         u = float(mover.coordinate.free(small.values)[0])
-        mover.tape.run({mover.scale: np.asarray(small.values[mover.scale], dtype=float)})
-        noise = (small.values[mover.name] - mover.tape[mover.mean]) * np.sqrt(mover.tape[mover.precision])
         tried = [u, u + 0.3, u - 0.7]
-        expected = np.array([mover._height(at, noise) for at in tried])
-    chain.arrays[f"{number}:noise"][...] = noise
+        expected = np.array([mover.height(at, noise) for at in tried])
+    for form, values in zip(block.scaled, noise, strict=True):
+        chain.arrays[f"{number}:{noise_of(form)}"][...] = values
     found = np.array([chain.density_along(number, at) for at in tried])
     assert np.max(np.abs(np.diff(found) - np.diff(expected))) < TOLERANCE * (1 + np.max(np.abs(expected)))
+    return 1
+
+
+def check_orbit(block: OrbitBlock, number: int, chain: NativeChain, small: Instance) -> int:
+    """Differences of log densities along the orbit from the present values."""
+    mover = OrbitMover(chain.owner.plan.graph, block, small.sizes)
+    tried = [0.0, 0.3, -0.7]
+    with np.errstate(all="ignore"):
+        start = mover.start(small.values)
+        expected = np.array([mover.height(at, start) for at in tried])
+    for name, values in start.values.items():
+        chain.arrays[f"{number}:{start_of(name)}"][...] = values
+    chain.arrays[f"{number}:tuning"][3] = start.middle
+    found = np.array([chain.density_along(number, at) for at in tried])
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))  # beyond the ends of the slope
+    inside = np.isfinite(expected)
+    apart = np.diff(found[inside]) - np.diff(expected[inside])
+    assert np.max(np.abs(apart)) < TOLERANCE * (1 + np.max(np.abs(expected[inside])))
     return 1
 
 
@@ -177,6 +197,8 @@ def check(block: Block, number: int, chain: NativeChain, small: Instance) -> int
             return check_path(block, number, chain, small)
         case ScaleBlock():
             return check_scale(block, number, chain, small)
+        case OrbitBlock():
+            return check_orbit(block, number, chain, small)
     raise TypeError(block)
 
 

@@ -14,12 +14,14 @@ from platewright.backends.c_gibbs import draws as c_gibbs_draws
 from platewright.backends.c_gibbs import entries as c_gibbs_entries
 from platewright.backends.c_gibbs import gaussian as c_gibbs_gaussian
 from platewright.backends.c_gibbs import gibbs as c_gibbs
-from platewright.backends.c_gibbs import hamiltonian as c_gibbs_hamiltonian
+from platewright.backends.c_gibbs import orbit as c_gibbs_orbit
 from platewright.backends.c_gibbs import rows as c_gibbs_rows
+from platewright.backends.c_gibbs import scale as c_gibbs_scale
+from platewright.backends.c_gibbs import sites as c_gibbs_sites
 from platewright.backends.c_gibbs import slice as c_gibbs_slice
 from platewright.backends.c_gibbs import statistics as c_gibbs_statistics
 from platewright.errors import PlatewrightError
-from schemas import test_native_conditionals, test_native_draws
+from schemas import test_native_conditionals, test_native_draws, test_native_sites
 from schemas.mutation import Mutant, planted
 from schemas.test_conditional_ratio import EVERY
 from schemas.test_native_conditionals import needs_compiler
@@ -83,7 +85,7 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(conditionals, "pumps")),
     mutant("rows of all elements come together", Slices.rows, "{start}[{flat}]; r <", "{start}[0]; r <",
            partial(conditionals, "coded_rates")),
-    mutant("rows are sorted once and classes move", Slices.sort_rows, "{code}[row++] =", "{code}[row++] = 0 *",
+    mutant("rows are sorted once and classes move", Slices.sort_rows, "{code}[row] =", "{code}[row] = 0 *",
            partial(conditionals, "hidden_rates")),
     mutant("a slice leaves its domain", Slices.density, "x <= 0.0", "x <= -9.0", partial(conditionals, "pumps")),
     # gradients and scales
@@ -91,8 +93,17 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(conditionals, "rates_of_coins")),
     mutant("slopes fall upon each other", c_gibbs_coordinates.DensityWriter.start, "piece.before) if piece.before",
            "()) if piece.before", partial(conditionals, "logistic")),
-    mutant("a scale forgets what it stretches", c_gibbs_hamiltonian.ScaleWriter.density, "total -= 0.5 * log(sharp);",
+    mutant("a scale forgets what it stretches", c_gibbs_scale.ScaleWriter.density, "total -= 0.5 * log(sharp);",
            "", partial(conditionals, "overdispersed")),
+    mutant("an orbit forgets its volume", c_gibbs_orbit.OrbitWriter.stretch, "double total = x * ",
+           "double total = 0.0 * ", partial(conditionals, "noisy_covariate")),
+    mutant("an intercept stays behind", c_gibbs_orbit.OrbitWriter.make_good, "{before} - ", "{before} + ",
+           partial(conditionals, "abilities")),
+    # sites
+    mutant("a row counts at each of its places", c_gibbs_sites.SiteWriter.rows, "if before:", "if False:",
+           partial(test_native_sites.check_weights, test_native_sites.CASES[0])),
+    mutant("a site forgets a term", c_gibbs_sites.SiteWriter.own_terms, "for term in terms if",
+           "for term in terms[1:] if", partial(test_native_sites.check_weights, test_native_sites.CASES[1])),
     # chains
     mutant("the filter forgets the past", Chains.filter, "row[j] *= exp(", "row[j] = exp(",
            partial(conditionals, "symbols")),

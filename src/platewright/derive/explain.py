@@ -15,6 +15,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    OrbitBlock,
     ScaleBlock,
     SiteBlock,
     SliceBlock,
@@ -138,6 +139,9 @@ def _told(block: Block) -> list[str]:
         case ScaleBlock():
             how = f"together, the noise in units of the scale held fixed{_without(block.without)}"
             return [f"move {named} {how}: {block.why}"]
+        case OrbitBlock():
+            how = f"together, so that what they make stays{_without(block.without)}"
+            return [f"{block.along} {named} {how}: {block.why}"]
         case SiteBlock():
             return [f"draw {named} site by site, those without a tie at once: {block.why}"]
 

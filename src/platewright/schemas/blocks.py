@@ -8,6 +8,7 @@ from platewright.algebra.expression import Expression
 from platewright.family import Family
 from platewright.graph.graph import Factor
 from platewright.schema import Plan
+from platewright.schemas.orbits import Orbit, Way
 from platewright.schemas.scaling import Scaled
 from platewright.schemas.slopes import Slope
 
@@ -66,11 +67,25 @@ class CoordinateBlock:
 
 @dataclass(frozen=True)
 class ScaleBlock:
-    """A scale and an unknown that it scales, moved together along the funnel that they form."""
+    """A scale and the unknowns that it scales, moved together along the funnel that they form."""
 
-    variables: tuple[str, str]
+    variables: tuple[str, ...]
+    """The scale first."""
     factors: tuple[Factor, ...]
-    scaled: Scaled
+    scaled: tuple[Scaled, ...]
+    """What it scales, each after those that its location and precision look at."""
+    why: str
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OrbitBlock:
+    """Unknowns that multiply each other, moved together so that what they make stays: stretched, or shifted."""
+
+    variables: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    orbit: Orbit
+    along: Way
     why: str
     without: tuple[str, ...] = ()
 
@@ -102,7 +117,15 @@ class SiteBlock:
 
 
 Block = (
-    ExactBlock | SliceBlock | ChainBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | BoundedBlock | SiteBlock
+    ExactBlock
+    | SliceBlock
+    | ChainBlock
+    | HamiltonianBlock
+    | CoordinateBlock
+    | ScaleBlock
+    | OrbitBlock
+    | BoundedBlock
+    | SiteBlock
 )
 
 WAYS: dict[type[Block], str] = {
@@ -112,6 +135,7 @@ WAYS: dict[type[Block], str] = {
     HamiltonianBlock: "Hamiltonian",
     CoordinateBlock: "slice by coordinate",
     ScaleBlock: "along their scale",
+    OrbitBlock: "along their orbit",
     BoundedBlock: "exact within bounds",
     SiteBlock: "site by site",
 }
@@ -119,8 +143,10 @@ WAYS: dict[type[Block], str] = {
 
 
 def way(block: Block) -> str:
-    """The word for a block; one within bounds that cannot be inverted is moved by a slice."""
+    """The word for a block; one within bounds that cannot be inverted is moved by a slice, an orbit has two ways."""
     if isinstance(block, BoundedBlock) and block.family is None and block.plan is None:
         return "slice within bounds"
+    if isinstance(block, OrbitBlock):
+        return {"stretch": "stretched together", "shift": "shifted together"}[block.along]
     gone = getattr(block, "without", ())
     return WAYS[type(block)] + (f" with {', '.join(gone)} integrated out" if gone else "")

@@ -39,6 +39,8 @@ def is_bounded(graph: Graph, name: str) -> bool:
 
 def bounded_block(graph: Graph, factors: Sequence[Factor], name: str) -> BoundedBlock | Declined:
     """The unknown without its bounds recognised, all else known; or what stands in the way."""
+    if graph.nodes[name].domain.is_discrete:
+        return Declined(NAME, f"`{name}` is {graph.nodes[name].domain}")
     if (owner := meets_itself(graph, factors, name)) is not None:
         return Declined(NAME, f"elements of `{name}` meet in {owner}")
     node = graph.nodes[name]

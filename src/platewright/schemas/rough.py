@@ -1,11 +1,12 @@
 """Unknowns whose conditional no family matches: which are coupled, and what moves them.
 
-    alone, elements apart               slice along every element
+    alone, elements apart               slice along every element; a count k is the interval from k to k + 1
     coupled, with a gradient            Hamiltonian, together
     coupled, without one                slice by coordinate, one after another
 
 Two unknowns are coupled when a factor holds both; the graph alone decides. A scale stands apart from what it scales,
-and both are moved together once more along the funnel that they form.
+and both are moved together once more along the funnel that they form; unknowns that multiply each other, once more
+along the orbit on which their product stays.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from collections.abc import Mapping, Sequence
 
 from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
-from platewright.graph.graph import Factor, Graph
+from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
-from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, ScaleBlock, SliceBlock
-from platewright.schemas.scaling import fixed_scales, scaled_form, scales_of
+from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, OrbitBlock, ScaleBlock, SliceBlock
+from platewright.schemas.orbits import orbits, ways
+from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of
 from platewright.schemas.slopes import slopes_of
 
 
@@ -33,22 +35,40 @@ def rough_blocks(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, 
             smooth.append(name)
         else:
             blocks.append(_alone(graph, factors, name, reason if refused is None else f"{reason}; {refused}"))
+    moves: list[Block] = []
     for group in coupled(factors, smooth):
         blocks.append(_block(graph, factors, group, reasons))
+        moves += _orbits(graph, factors, blocks[-1].variables)
     order = {name: at for at, name in enumerate(graph.nodes)}
-    return [*sorted(blocks, key=lambda block: min(order[name] for name in block.variables)), *scales]
+    return [*sorted(blocks, key=lambda block: min(order[name] for name in block.variables)), *scales, *moves]
+
+
+def _orbits(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> list[OrbitBlock]:
+    """Moves of unknowns of a group that multiply each other, along which their product stays."""
+    found = []
+    for orbit in orbits(graph, touching(factors, group), group):
+        shown = f"`{orbit.slope.name}` multiplies `{orbit.stretched}`"
+        for way in ways(orbit):
+            found.append(OrbitBlock(orbit.variables, touching(factors, orbit.variables), orbit, way, shown))
+    return found
 
 
 def _scales(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[ScaleBlock]:
-    """Moves of scales together with the unknowns without a closed form that they scale."""
-    found = []
-    for name in reasons:
-        scaled = scaled_form(graph.nodes[name])
+    """Moves of a scale together with all unknowns without a closed form that it scales, parents first."""
+    members: dict[str, list[Scaled]] = {}
+    for name in topological(graph):
+        scaled = scaled_form(graph.nodes[name]) if name in reasons else None
         for scale in scales_of(graph, scaled, graph.unknown) if scaled is not None else ():
             assert scaled is not None
-            why = f"`{scale}` sets the precision of `{name}`"
-            found.append(ScaleBlock((scale, name), touching(factors, (scale, name)), scaled, why))
-    return found
+            members.setdefault(scale, []).append(scaled)
+    found = []
+    for scale, forms in members.items():
+        group = (scale, *(form.name for form in forms))
+        shown = ", ".join(f"`{form.name}`" for form in forms)
+        why = f"`{scale}` sets the precision of {shown}"
+        found.append(ScaleBlock(group, touching(factors, group), tuple(forms), why))
+    order = {name: at for at, name in enumerate(graph.nodes)}
+    return sorted(found, key=lambda block: order[block.variables[1]])
 
 
 def _block(graph: Graph, every: Sequence[Factor], group: Sequence[str], reasons: Mapping[str, str]) -> Block:
@@ -89,7 +109,7 @@ def _refusal(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
 
 def _alone(graph: Graph, every: Sequence[Factor], name: str, why: str) -> Block:
     factors = touching(every, (name,))
-    if graph.nodes[name].domain.kind == "real" and meets_itself(graph, factors, name) is None:
+    if meets_itself(graph, factors, name) is None:
         return SliceBlock((name,), factors, why)
     return CoordinateBlock((name,), factors, why)
 
@@ -113,7 +133,7 @@ def coupled(factors: Sequence[Factor], unknowns: Sequence[str]) -> list[list[str
 
 def meets_itself(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
     """The factor in which different elements of an unknown meet, if there is one."""
-    if graph.nodes[name].domain.kind != "real":
+    if graph.nodes[name].domain.kind not in ("real", "integer"):
         return "its own density"  # the elements of a vector, a simplex or a matrix are one value
     for factor in touching(factors, (name,)):
         places = {p.indices for p in walk(factor.expression) if isinstance(p, Reference) and p.name == name}

@@ -19,15 +19,27 @@ from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.backends.c_gibbs.gaussian import GaussianWriter
-from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter, ScaleWriter
+from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter
+from platewright.backends.c_gibbs.orbit import OrbitWriter
 from platewright.backends.c_gibbs.rows import RowsWriter
+from platewright.backends.c_gibbs.scale import ScaleWriter
+from platewright.backends.c_gibbs.sites import SiteWriter
 from platewright.backends.c_gibbs.slice import SliceWriter
 from platewright.backends.c_gibbs.statistics import Split, StatisticsWriter, pool_slots, split_passes
 from platewright.backends.c_gibbs.support import shared_text
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
-from platewright.schemas.blocks import BoundedBlock, ChainBlock, ExactBlock, HamiltonianBlock, ScaleBlock, SliceBlock
+from platewright.schemas.blocks import (
+    BoundedBlock,
+    ChainBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    OrbitBlock,
+    ScaleBlock,
+    SiteBlock,
+    SliceBlock,
+)
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.rough import meets_itself
@@ -96,6 +108,12 @@ class _Writer:
                 case ScaleBlock():
                     self.functions += ScaleWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.scales.append(number)
+                case OrbitBlock():
+                    self.functions += OrbitWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.scales.append(number)
+                case SiteBlock():
+                    self.functions += SiteWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.tables.append(number)
                 case _:
                     raise Unprintable(f"{type(block).__name__} ({', '.join(block.variables)}) has no C yet")
         for name in self.unknown:

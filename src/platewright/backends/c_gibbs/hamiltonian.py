@@ -1,7 +1,6 @@
-"""Print blocks that move several unknowns at once: along their gradient, or along the funnel of a scale.
+"""Print blocks that move several unknowns along their gradient.
 
-Hamiltonian blocks have a function for the log density and its gradient; steps and metric are tuned by the caller during
-warm-up. Scale blocks move a scale by a slice while the standardised values of what it scales stay.
+A function for the log density and its gradient, and one for a path; the caller tunes steps and metric during warm-up.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from contextlib import ExitStack
 from platewright.backends.c_gibbs.coordinates import DensityWriter, pieces_of, whole_length
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.graph.graph import Graph
-from platewright.schemas.blocks import HamiltonianBlock, ScaleBlock
+from platewright.schemas.blocks import HamiltonianBlock
 
 TUNING = 6
 """Step, whether the metric is dense, most doublings; and back: acceptance, whether the path was lost, steps."""
@@ -111,80 +110,3 @@ class HamiltonianWriter:
             array = printer.column(piece.node.name)
             printer.line(f"for (int64_t i = 0; i < {function.length_text(piece.length)}; i++)")
             printer.line(f"    u[{writer.start(piece)}i] = {piece.coordinate(f'{array}[i]')};")
-
-
-class ScaleWriter:
-    """Prints a move of a scale together with what it scales."""
-
-    def __init__(self, arrays: Arrays, number: int, block: ScaleBlock, graph: Graph) -> None:
-        self.arrays = arrays
-        self.number = number
-        self.block = block
-        self.scale, self.name = block.variables
-        (self.piece,) = pieces_of(graph, (self.scale,))
-        self.axes = graph.nodes[self.name].axes
-        self.local: dict[str, Slot] = {}
-
-    def function(self) -> Function:
-        function = Function(self.arrays, self.number, self.local, {"noise": self.axes, "tuning": ()})
-        function.computed("noise", tuple(((axis.plate,),) for axis in self.axes))
-        function.computed("tuning", ((((),) * 3),))
-        return function
-
-    def functions(self) -> list[str]:
-        """The log density along the scale, and the move."""
-        return [self.density(), self.move()]
-
-    def density(self) -> str:
-        function = self.function()
-        printer = function.printer
-        value, volume = self.piece.value("x")
-        printer.line(f"double total = {volume};")
-        printer.line(f"{printer.column(self.scale)}[0] = {value};")
-        array, noise = printer.column(self.name), printer.column("noise")
-        with ExitStack() as loops:
-            for index in self.axes:
-                loops.enter_context(printer.loop(index))
-            sizes = [printer.size(index.plate) for index in self.axes]
-            at = printer.offset(self.axes, sizes) if self.axes else "0"
-            mean, precision = (
-                printer.code(part).text for part in (self.block.scaled.mean, self.block.scaled.precision)
-            )
-            printer.line(f"const double sharp = {precision};")
-            printer.line(f"{array}[{at}] = {mean} + {noise}[{at}] / sqrt(sharp);")
-            printer.line("total -= 0.5 * log(sharp);")
-        printer.forget()
-        DensityWriter(function, self.block.factors).add_up(self.block.variables)
-        printer.line("(void)at, (void)kept;")
-        head = f"static double density_{self.number}("
-        head += "const struct chain *chain, const int64_t *at, const double *kept, double x)"
-        about = f"block {self.number}: the log density along {self.scale} while standardised {self.name} stays"
-        return function.text(head, about, "isfinite(total) ? total : -INFINITY")
-
-    def move(self) -> str:
-        function = self.function()
-        printer = function.printer
-        array, noise, tuning = (printer.column(name) for name in (self.name, "noise", "tuning"))
-        with ExitStack() as loops:
-            for index in self.axes:
-                loops.enter_context(printer.loop(index))
-            sizes = [printer.size(index.plate) for index in self.axes]
-            at = printer.offset(self.axes, sizes) if self.axes else "0"
-            mean, precision = (
-                printer.code(part).wrapped(3) for part in (self.block.scaled.mean, self.block.scaled.precision)
-            )
-            printer.line(f"{noise}[{at}] = ({array}[{at}] - {mean}) * sqrt({precision});")
-        start = self.piece.coordinate(f"{printer.column(self.scale)}[0]")
-        density = f"density_{self.number}"
-        printer.line(f"const double start = {start};")
-        printer.line(f"if (!isfinite({density}(chain, NULL, NULL, start)))")
-        printer.line("    return bad;")
-        printer.line(f"const double found = slice_draw({density}, chain, random, NULL, NULL, start, {tuning}[0]);")
-        printer.line(f"{tuning}[1] += fabs(found - start);")
-        printer.line(f"{tuning}[2] += 1.0;")
-        printer.line("/* what was found becomes the state */")
-        printer.line(f"{density}(chain, NULL, NULL, found);")
-        printer.line(f"if (!isfinite({printer.column(self.scale)}[0]))")
-        printer.line("    return 4;")
-        head = f"static int draw_{self.number}(struct chain *chain)"
-        return function.text(head, f"block {self.number}: {self.scale}, and {self.name} brought along")

@@ -1,7 +1,8 @@
 """Print a slice block as C: the log density of one element as a function of its value, and an update of each element.
 
 What does not depend on the value (sums over rows among them) is computed once for an element and handed over in
-`kept`; terms that do not mention it are left out. Rows that find their element by a code are sorted by it first.
+`kept`; terms that do not mention it are left out. Rows that find their element by a code are sorted by it first, and
+what does not depend on the value in them is computed once for a row.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class SliceWriter:
         self.number = number
         self.node = node
         self.name = name
+        self.counts = node.domain.kind == "integer"
         self.element = tuple(Index(f"{self.name}.at{k}", axis.plate) for k, axis in enumerate(node.axes))
         self.local: dict[str, Slot] = {}
         self.widths = Slot(f"{number}:width", f"{self.name}.width", "computed", along(node.axes), False, number)
@@ -56,7 +58,11 @@ class SliceWriter:
             self.sort_out(factor)
         self.kept: list[Expression] = []
         for expression in self.direct:
-            self.keep(expression)
+            self.keep(expression, self.element, self.kept)
+        self.kept_by_row: list[list[Expression]] = [[] for _ in self.sorted]
+        """For each factor whose rows are sorted, what is computed once for a row."""
+        for factor, kept in zip(self.sorted, self.kept_by_row, strict=True):
+            self.keep(factor.expression, factor.axes, kept)
 
     # -- terms ---------------------------------------------------------------------------------------------------------
 
@@ -79,15 +85,15 @@ class SliceWriter:
         found = (p for p in walk(factor.expression) if isinstance(p, Reference) and p.name == self.name)
         return next(found).indices
 
-    def keep(self, expression: Expression) -> None:
+    def keep(self, expression: Expression, over: tuple[Index, ...], kept: list[Expression]) -> None:
         """Note the largest costly parts that stay the same while the value is tried."""
-        fixed = self.name not in names(expression) and free_indices(expression) <= set(self.element)
+        fixed = self.name not in names(expression) and free_indices(expression) <= set(over)
         if fixed and any(isinstance(part, _COSTLY) for part in walk(expression)):
-            if expression not in self.kept:
-                self.kept.append(expression)
+            if expression not in kept:
+                kept.append(expression)
             return
         for part in children(expression):
-            self.keep(part)
+            self.keep(part, over, kept)
 
     # -- functions -----------------------------------------------------------------------------------------------------
 
@@ -104,8 +110,10 @@ class SliceWriter:
     def density(self) -> str:
         printer = self.inside.printer
         lower, upper = self.node.domain.lower, self.node.domain.upper
+        if self.counts:
+            printer.line("x = floor(x); /* a count is the interval up to the next one */")
         tests = [f"x < {lower!r}"] if lower > float("-inf") else []
-        tests = ["x <= 0.0"] if lower == 0.0 else tests
+        tests = ["x <= 0.0"] if lower == 0.0 and not self.counts else tests
         tests += [f"x > {upper!r}"] if upper < float("inf") else []
         if tests:
             printer.line(f"if ({' || '.join(tests)})")
@@ -143,10 +151,13 @@ class SliceWriter:
                 printer.line(f"const int64_t {variable} = {whole};")
                 after = size if after == "1" else f"{after} * {size}"
                 inside.enter_context(printer.at(axis, variable))
-            here = Reference(self.name, self.place(factor))
-            printer.given[here] = CCode("x")
+            here: dict[Expression, CCode] = {Reference(self.name, self.place(factor)): CCode("x")}
+            for part, values in zip(self.kept_by_row[number], self.row_parts(function, number, factor), strict=True):
+                here[part] = CCode(f"{values}[{order}[r]]")
+            printer.given |= here
             printer.line(f"total += {printer.code(factor.expression).whole};")
-            del printer.given[here]
+            for part in here:
+                del printer.given[part]
 
     def flat(self, at: list[str]) -> str:
         text = ""
@@ -160,6 +171,12 @@ class SliceWriter:
         rows = (tuple(axis.plate for axis in factor.axes),)
         shapes = {"start": (elements, ()), "order": rows, "code": rows}
         return [function.computed(f"{self.name}.{word}_{number}", (shape,), True) for word, shape in shapes.items()]
+
+    def row_parts(self, function: Function, number: int, factor: Factor) -> list[str]:
+        """Arrays of what is computed once for each row."""
+        rows = (tuple(axis.plate for axis in factor.axes),)
+        parts = range(len(self.kept_by_row[number]))
+        return [function.computed(f"{self.name}.part_{number}_{k}", (rows,)) for k in parts]
 
     # -- the update ----------------------------------------------------------------------------------------------------
 
@@ -181,10 +198,12 @@ class SliceWriter:
             printer.line(f"    found[here] = {density}(chain, at, kept, values[here]);")
             printer.line("    continue;") if at else printer.line("    return bad;")
             printer.line("}")
-            place = f"{array}[here]"
-            printer.line(f"{place} = slice_draw({density}, chain, random, at, kept, {place}, {width}[here]);")
-            printer.line(f"if (!isfinite({place}))")
+            value = f"{array}[here] + uniform(random)" if self.counts else f"{array}[here]"
+            arguments = f"{density}, chain, random, at, kept, {value}, {width}[here]"
+            printer.line(f"const double drawn = slice_draw({arguments});")
+            printer.line("if (!isfinite(drawn))")
             printer.line("    return 4;")
+            printer.line(f"{array}[here] = {'(int64_t)floor(drawn)' if self.counts else 'drawn'};")
         del function
 
     def sort_rows(self, number: int, factor: Factor) -> None:
@@ -198,7 +217,11 @@ class SliceWriter:
                 for axis in factor.axes:
                     loops.enter_context(printer.loop(axis))
                 sizes = [printer.size(axis.plate) for axis in self.node.axes]
-                printer.line(f"{code}[row++] = {printer.offset(self.place(factor), sizes)};")
+                printer.line(f"{code}[row] = {printer.offset(self.place(factor), sizes)};")
+                arrays = self.row_parts(self.moving, number, factor)
+                for part, values in zip(self.kept_by_row[number], arrays, strict=True):
+                    printer.line(f"{values}[row] = {printer.code(part).text};")
+                printer.line("row++;")
         rows = self.moving.length_text((tuple(axis.plate for axis in factor.axes),))
         elements = self.moving.length_text((tuple(axis.plate for axis in self.node.axes),))
         printer.line(f"sorted_by({code}, {rows}, {elements}, {start}, {order});")

@@ -23,15 +23,10 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward
 from platewright.run.samplers.moving import Mover, mover
-from platewright.run.samplers.slicing import element_density, slice_step
+from platewright.run.samplers.slicing import element_density, slice_step, slice_widths
 from platewright.schemas.blocks import (
-    BoundedBlock,
     ChainBlock,
-    CoordinateBlock,
     ExactBlock,
-    HamiltonianBlock,
-    ScaleBlock,
-    SiteBlock,
     SliceBlock,
 )
 from platewright.schemas.gibbs import GibbsPlan
@@ -102,7 +97,7 @@ class Sampler:
                         self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
-                    case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | BoundedBlock() | SiteBlock():
+                    case _:
                         self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
         check_finite(self.values)
 
@@ -125,11 +120,14 @@ class Sampler:
         environment = Environment({**self.columns, **self.values}, self.sizes)
         density = element_density(node, block.factors, environment)
         value = np.asarray(self.values[name], dtype=float)
+        counts = node.domain.kind == "integer"
+        if counts:
+            value = value + self.generator.random(value.shape)
         width = self.widths.get(name, np.maximum(np.abs(value), 1.0))
         moved = slice_step(density, value, width, self.generator)
         # The bracket follows the size of recent moves; it is fixed after warm-up by `freeze`.
         self.widths.setdefault(name, width)
-        self.values[name] = moved
+        self.values[name] = np.floor(moved).astype(np.int64) if counts else moved
 
     def tune(self, recent: Mapping[str, Array]) -> None:
         """Set slice widths from the spread of recent draws (during warm-up only)."""
@@ -137,7 +135,7 @@ class Sampler:
             if isinstance(block, SliceBlock):
                 name = block.variables[0]
                 spread = np.std(recent[name], axis=0)
-                self.widths[name] = np.maximum(3.0 * spread, 1e-8 * (1 + np.abs(self.values[name])))
+                self.widths[name] = slice_widths(self.plan.graph.nodes[name], spread, self.values[name])
 
     def _draw_chain(self, block: ChainBlock) -> None:
         name = block.variables[0]

@@ -129,15 +129,18 @@ class HamiltonianMover:
             self.curvature = curvature_at(self.density, u, generator)
             self._restart(u, generator)
         step = self.step if self.tuning is None else float(np.exp(self.tuning.log_step))
-        early = self.tuning is not None and self.sweeps < self.begins
-        most = EARLY_DOUBLINGS if early else MOST_DOUBLINGS
         metric = self.curvature.metric(self.density.known_precision())
-        found = follow(u, self.density.with_gradient, metric, step, generator, most)
+        found = follow(u, self.density.with_gradient, metric, step, generator, self._most_doublings())
         self.paths += 1
         self.diverged += found.diverged
         if self.tuning is not None:
             self._learn(found.u, found.acceptance, generator)
         return self.density.coordinates.values(found.u)[0]
+
+    def _most_doublings(self) -> int:
+        """How long a path may grow: a warm-up too short for a window never has more than a guess of the metric."""
+        guessed = self.tuning is not None and (self.sweeps < self.begins or not self.ends)
+        return EARLY_DOUBLINGS if guessed else MOST_DOUBLINGS
 
     def _start(self, values: Mapping[str, Array], generator: np.random.Generator) -> Array:
         """Where the chain is; during warm-up an impossible place is left for a possible one."""

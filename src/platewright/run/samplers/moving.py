@@ -12,9 +12,17 @@ from platewright.graph.graph import Graph
 from platewright.run.samplers.bounded_draws import BoundedMover
 from platewright.run.samplers.coordinate_slices import CoordinateMover
 from platewright.run.samplers.hamiltonian_block import HamiltonianMover
+from platewright.run.samplers.orbit_moves import OrbitMover
 from platewright.run.samplers.scale_moves import ScaleMover
 from platewright.run.samplers.sites import SiteMover
-from platewright.schemas.blocks import BoundedBlock, CoordinateBlock, HamiltonianBlock, ScaleBlock, SiteBlock
+from platewright.schemas.blocks import (
+    BoundedBlock,
+    CoordinateBlock,
+    HamiltonianBlock,
+    OrbitBlock,
+    ScaleBlock,
+    SiteBlock,
+)
 
 
 class Mover(Protocol):
@@ -30,7 +38,7 @@ class Mover(Protocol):
         """New values of the block given all values."""
 
 
-Moved = HamiltonianBlock | CoordinateBlock | ScaleBlock | BoundedBlock | SiteBlock
+Moved = HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock
 
 
 def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Mover:
@@ -44,5 +52,7 @@ def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mappi
             return BoundedMover(graph, block, sizes)
         case ScaleBlock():
             return ScaleMover(graph, block, sizes)
+        case OrbitBlock():
+            return OrbitMover(graph, block, sizes)
         case SiteBlock():
             return SiteMover(graph, block, columns, sizes)

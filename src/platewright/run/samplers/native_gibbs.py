@@ -25,6 +25,7 @@ from platewright.run.checks.sanity import check_finite
 from platewright.run.execute import arguments, loaded
 from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
 from platewright.run.samplers.hamiltonian_block import FIRST_STEP
+from platewright.run.samplers.slicing import slice_widths
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 
 OUTSIDE, MEMORY, IMPROPER, NOT_FINITE, IMPOSSIBLE = 1, 2, 3, 4, 5
@@ -208,7 +209,7 @@ class NativeChain:
         """Set slice widths from the spread of recent draws (during warm-up only)."""
         for name, key in self.owner.source.sliced.items():
             spread = np.std(recent[name], axis=0)
-            self.arrays[key][...] = np.maximum(3.0 * spread, 1e-8 * (1 + np.abs(self.arrays[name])))
+            self.arrays[key][...] = slice_widths(self.owner.plan.graph.nodes[name], spread, self.arrays[name])
 
     def _state(self) -> tuple[Any, ...]:
         return self.pointers, self.extents, *self.places

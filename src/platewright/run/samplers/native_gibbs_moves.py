@@ -10,7 +10,7 @@ import numpy as np
 
 from platewright.family import Array
 from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
-from platewright.run.samplers.hamiltonian_block import EARLY_DOUBLINGS, LOOKS, HamiltonianMover, curvature_at
+from platewright.run.samplers.hamiltonian_block import LOOKS, HamiltonianMover, curvature_at
 from platewright.run.samplers.native_gibbs import NativeChain
 from platewright.run.samplers.unconstrained import Joined
 from platewright.schemas.blocks import HamiltonianBlock
@@ -70,8 +70,7 @@ class NativeHamiltonian(HamiltonianMover):
             if self.tuning is not None and self.sweeps in LOOKS and self.sweeps <= self.begins:
                 self.curvature = curvature_at(self.density, u, self.generator)
                 self._restart(u, self.generator)
-            early = self.tuning is not None and self.sweeps < self.begins
-            self.hand_over(EARLY_DOUBLINGS if early else MOST_DOUBLINGS)
+            self.hand_over(self._most_doublings())
             self.native.log_density(u)  # the chain stands where it was, or where it starts anew
             self.chain.run(1, 1, only=self.number)
             acceptance, diverged = self.chain.arrays[f"{self.number}:tuning"][3:5]
@@ -99,7 +98,7 @@ def movers_of(chain: NativeChain, generator: np.random.Generator) -> dict[int, N
 
 
 def tune_scales(chain: NativeChain) -> None:
-    """Brackets of moves along a scale follow the size of the moves so far."""
+    """Brackets of moves along a scale or an orbit follow the size of the moves so far."""
     for number in chain.owner.source.doors.scales:
         tuning = chain.arrays[f"{number}:tuning"]
         if tuning[2] > 0:

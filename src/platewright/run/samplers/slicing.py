@@ -19,15 +19,18 @@ MOST_STEPS = 60
 
 
 def element_density(node: Variable, factors: Sequence[Factor], environment: Environment) -> Callable[[Array], Array]:
-    """The log conditional of each element as a function of all elements at once."""
+    """The log conditional of each element as a function of all elements at once; a count k is that of [k, k + 1)."""
     shape = tuple(environment.sizes[axis.plate] for axis in node.axes)
+    counts = node.domain.kind == "integer"
     codes = [_codes(node, factor, environment) for factor in factors]
 
     def density(value: Array) -> Array:
+        value = np.floor(value) if counts else value
         outside = (value < node.domain.lower) | (value > node.domain.upper)
-        if node.domain.lower == 0.0:
+        if node.domain.lower == 0.0 and not counts:
             outside |= value <= 0.0
         safe = np.where(outside, _inside(node), value)
+        safe = safe.astype(np.int64) if counts else safe
         here = environment.with_values({node.name: safe})
         total = np.zeros(shape)
         with np.errstate(all="ignore"):
@@ -53,6 +56,12 @@ def _codes(node: Variable, factor: Factor, environment: Environment) -> tuple[Ar
     """For each row of a factor the element of the variable that it touches."""
     place = next(p.indices for p in walk(factor.expression) if isinstance(p, Reference) and p.name == node.name)
     return tuple(np.array(evaluate(at, environment, factor.axes)).astype(int) for at in place)
+
+
+def slice_widths(node: Variable, spread: Array, value: Array) -> Array:
+    """Widths of brackets from the spread of recent draws: no smaller than rounding, or than one count."""
+    least = 1.0 if node.domain.kind == "integer" else 1e-8 * (1 + np.abs(value))
+    return np.maximum(3.0 * spread, least)
 
 
 def slice_step(density: Callable[[Array], Array], value: Array, width: Array, generator: np.random.Generator) -> Array:

@@ -1,0 +1,106 @@
+"""Print moves of a scale together with what it scales: the standardised values stay, the scale is drawn by a slice.
+
+The same kernel as `run/samplers/scale_moves.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from platewright.backends.c_gibbs.coordinates import DensityWriter, pieces_of
+from platewright.backends.c_gibbs.function import Arrays, Function, Slot, along
+from platewright.graph.graph import Graph
+from platewright.schemas.blocks import ScaleBlock
+from platewright.schemas.scaling import Scaled
+
+
+class ScaleWriter:
+    """Prints one block."""
+
+    def __init__(self, arrays: Arrays, number: int, block: ScaleBlock, graph: Graph) -> None:
+        self.arrays = arrays
+        self.number = number
+        self.block = block
+        self.graph = graph
+        self.scale = block.variables[0]
+        (self.piece,) = pieces_of(graph, (self.scale,))
+        self.local: dict[str, Slot] = {}
+
+    def function(self) -> Function:
+        axes = {noise_of(form): self.graph.nodes[form.name].axes for form in self.block.scaled}
+        function = Function(self.arrays, self.number, self.local, {**axes, "tuning": ()})
+        for name, indices in axes.items():
+            function.computed(name, along(indices))
+        function.computed("tuning", ((((),) * 3),))
+        return function
+
+    def functions(self) -> list[str]:
+        """The log density along the scale, and the move."""
+        return [self.density(), self.move()]
+
+    @contextmanager
+    def elements(self, function: Function, form: Scaled) -> Iterator[tuple[str, str]]:
+        """Inside, where we are among the elements of a scaled unknown: its value and its noise."""
+        printer = function.printer
+        indices = self.graph.nodes[form.name].axes
+        with printer.nested(""), ExitStack() as loops:
+            for index in indices:
+                loops.enter_context(printer.loop(index))
+            at = printer.offset(indices, [printer.size(index.plate) for index in indices]) if indices else "0"
+            yield f"{printer.column(form.name)}[{at}]", f"{printer.column(noise_of(form))}[{at}]"
+
+    def density(self) -> str:
+        function = self.function()
+        printer = function.printer
+        value, volume = self.piece.value("x")
+        printer.line(f"double total = {volume};")
+        printer.line(f"{printer.column(self.scale)}[0] = {value};")
+        for form in self.block.scaled:
+            with self.elements(function, form) as (value, noise):
+                mean, precision = (printer.code(part).text for part in (form.mean, form.precision))
+                printer.line(f"const double sharp = {precision};")
+                printer.line(f"{value} = {mean} + {noise} / sqrt(sharp);")
+                printer.line("total -= 0.5 * log(sharp);")
+            printer.forget()  # what comes next may look at it
+        DensityWriter(function, self.block.factors).add_up(self.block.variables)
+        printer.line("(void)at, (void)kept;")
+        head = f"static double density_{self.number}("
+        head += "const struct chain *chain, const int64_t *at, const double *kept, double x)"
+        shown = ", ".join(form.name for form in self.block.scaled)
+        about = f"block {self.number}: the log density along {self.scale} while standardised {shown} stays"
+        return function.text(head, about, "isfinite(total) ? total : -INFINITY")
+
+    def move(self) -> str:
+        function = self.function()
+        printer = function.printer
+        for form in self.block.scaled:
+            with self.elements(function, form) as (value, noise):
+                mean, precision = (printer.code(part).wrapped(3) for part in (form.mean, form.precision))
+                printer.line(f"{noise} = ({value} - {mean}) * sqrt({precision});")
+        start = self.piece.coordinate(f"{printer.column(self.scale)}[0]")
+        slice_along(function, self.number, start)
+        printer.line(f"if (!isfinite({printer.column(self.scale)}[0]))")
+        printer.line("    return 4;")
+        head = f"static int draw_{self.number}(struct chain *chain)"
+        shown = ", ".join(form.name for form in self.block.scaled)
+        return function.text(head, f"block {self.number}: {self.scale}, and {shown} brought along")
+
+
+def noise_of(form: Scaled) -> str:
+    """The name of the array that holds what is scaled, in units of its scale."""
+    return f"noise of {form.name}"
+
+
+def slice_along(function: Function, number: int, start: str) -> None:
+    """Draw by a slice along `density_*`; the sum of the moves is left for the caller, who sets the width."""
+    printer = function.printer
+    density, tuning = f"density_{number}", printer.column("tuning")
+    printer.line(f"const double start = {start};")
+    printer.line(f"if (!isfinite({density}(chain, NULL, NULL, start)))")
+    printer.line("    return bad;")
+    printer.line(f"const double found = slice_draw({density}, chain, random, NULL, NULL, start, {tuning}[0]);")
+    printer.line(f"{tuning}[1] += fabs(found - start);")
+    printer.line(f"{tuning}[2] += 1.0;")
+    printer.line("/* what was found becomes the state */")
+    printer.line(f"{density}(chain, NULL, NULL, found);")

@@ -1,0 +1,94 @@
+"""Sites in C: their log weights are ratios of the joint, sweeps keep the joint, and what has no C is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import platewright as pw
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.run.samplers.native_gibbs import compiled_gibbs, integer_names
+from platewright.schemas.gibbs import SiteBlock
+from schemas.joint_distribution import compare
+from schemas.small_instance import Case, instance, log_joint
+from schemas.test_conditional_ratio import plan_of
+from schemas.test_native_conditionals import needs_compiler
+from schemas.test_native_joint_distribution import Sweeper
+from schemas.test_sites import TIED, image, neighbours
+
+TOLERANCE = 1e-10
+
+
+def occupied() -> pw.Model:
+    """Places that are settled or left from year to year, seen by chance: chains side by side, told apart by codes."""
+    m = pw.Model("occupancy")
+    place, year, visit = m.plate("place", 3), m.plate("year", 3, ordered=True), m.plate("visit")
+    m.where, m.when = pw.Input(plates=visit, levels=place), pw.Input(plates=visit, levels=year)
+    m.stay, m.come, m.seen = pw.Beta(3, 2), pw.Beta(2, 3), pw.Beta(2, 2)
+    before = m.lag("z")
+    m.z = pw.Bernoulli(before * m.stay + (1 - before) * m.come, start=pw.Bernoulli(0.4), plates=(place, year))
+    m.y = pw.Bernoulli(0.1 + 0.8 * m.z[m.where, m.when] * m.seen, plates=visit)
+    return m
+
+
+def coloured() -> pw.Model:
+    """Three colours on a ring: every row of the tie looks at two sites."""
+    m = pw.Model("ring of colours")
+    site, colour = m.plate("site", 5), m.plate("colour", 3)
+    m.after = pw.Input(plates=site, levels=site)
+    m.x = pw.Undirected(levels=colour, plates=site)
+    m.potential("tie", 0.9 * pw.equal(m.x, m.x[m.after]) + 0.2 * m.x)
+    m.y = pw.Normal(1.0 * m.x, sd=1.2, plates=site)
+    return m
+
+
+a, b = neighbours(3)
+CASES = (
+    Case("occupied", occupied, ("y",), {"visit": 8}),
+    Case("coloured", coloured, ("y",), {}, inputs={"after": np.array([1, 2, 3, 4, 0])}),
+    Case("image", lambda: image(side=3), ("y",), {"edge": len(a)}, inputs={"a": a, "b": b}),
+)
+
+
+def check_weights(case: Case) -> None:
+    plan = plan_of(case)
+    compared = 0
+    for seed in range(3):
+        small = instance(case, seed)
+        chain = compiled_gibbs(plan, small.columns, small.sizes).chain(small.hidden, np.random.default_rng(seed))
+        for number, block in enumerate(plan.blocks):
+            if not isinstance(block, SiteBlock):
+                continue
+            (name,) = block.variables
+            levels = 3 if case.name == "coloured" else 2
+            found = chain.log_weights(number, levels).reshape(-1, levels)
+            state = np.array(small.values[name])
+            np.testing.assert_array_equal(chain.arrays[name], state)  # looking leaves it as it was
+            for site, weights in enumerate(found):
+                joint = []
+                for level in range(levels):
+                    tried = state.copy()
+                    tried.flat[site] = level
+                    joint.append(log_joint(plan.factors, {**small.values, name: tried}, small.sizes))
+                assert np.max(np.abs(np.diff(weights) - np.diff(joint))) < TOLERANCE * (1 + np.max(np.abs(joint)))
+                compared += 1
+    assert compared
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_weights_of_a_site_in_c_are_the_joint_up_to_a_constant(case: Case) -> None:
+    check_weights(case)
+
+
+@needs_compiler
+def test_a_sweep_over_sites_in_c_keeps_the_joint_distribution() -> None:
+    found = compare(CASES[0], Sweeper())
+    assert found.passed, found
+
+
+def test_a_sum_over_sites_has_no_c_and_says_so() -> None:
+    small = instance(TIED)
+    with pytest.raises(Unprintable, match="looks at many sites of `z` at once"):
+        gibbs_source(plan_of(TIED), integer_names(small.columns))
