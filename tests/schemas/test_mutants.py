@@ -21,7 +21,7 @@ from platewright.run.samplers import (
     slicing,
     unconstrained,
 )
-from platewright.schemas import expectations, slopes, soft
+from platewright.schemas import expectations, integrated, slopes, soft
 from platewright.schemas import gibbs as blocks
 from schemas import (
     test_chain_block,
@@ -125,6 +125,13 @@ MUTANTS: tuple[Mutant, ...] = (
            "np.where(first[:, None] != 0, table[:, 0, :], 0.0)", "0.0", partial(weights, "symbols_several")),
     mutant("lag and present change places", chain.chain_weights, "(step, before, now)", "(step, now, before)",
            partial(weights, "symbols")),
+    # what is integrated out
+    mutant("the factors of what is integrated out stay", integrated._without,
+           "if factor not in around", "if factor", partial(ratio, "pumps")),
+    mutant("what is integrated out leaves nothing", integrated._without,
+           "[Factor(owner_of(name), node.plates, found.log_normaliser), *", "[*", partial(ratio, "rates_of_coins")),
+    mutant("the normaliser of a prior is forgotten", integrated._terms,
+           "if names(term) & set(others)", "if not names(term)", partial(ratio, "shares_of_groups")),
     # the sweep
     mutant("all blocks move at once", Sampler.sweep,
            "for number, block in enumerate(self.plan.blocks):",
