@@ -15,7 +15,7 @@ from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.data.support import are_finite
-from platewright.derive.explain import explain_plan
+from platewright.derive.explain import told
 from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
@@ -295,9 +295,9 @@ class DerivedPlan:
         self.model = model
         self.plan = plan
 
-    def explain(self) -> str:
-        """The derivation in words."""
-        return explain_plan(self.plan)
+    def explain(self, full: bool = False) -> str:
+        """The derivation in words; very long formulas are cut short unless `full`."""
+        return told(self.plan, full)
 
     def source(self, backend: str = "numpy") -> str:
         """Standalone source in a target language; for an iterative plan, of each of its steps."""

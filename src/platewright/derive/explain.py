@@ -27,6 +27,8 @@ from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
+LONGEST_LINE = 600
+
 AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
 
@@ -42,6 +44,19 @@ def explain_plan(plan: AnyPlan) -> str:
         case EvidencePlan():
             return explain_evidence(plan)
     return explain_em(plan)
+
+
+def told(plan: AnyPlan, full: bool = False) -> str:
+    """The derivation for readers: formulas that run over several lines are cut short unless asked for in full."""
+    text = explain_plan(plan)
+    return text if full else "\n".join(map(_abridged, text.splitlines()))
+
+
+def _abridged(line: str) -> str:
+    if len(line) <= LONGEST_LINE:
+        return line
+    head, tail = line[: LONGEST_LINE * 2 // 3], line[-LONGEST_LINE // 4 :]
+    return f"{head} ... ({len(line) - len(head) - len(tail)} more characters: explain(full=True)) ... {tail}"
 
 
 def explain(plan: Plan) -> str:

@@ -17,11 +17,11 @@ class Shown:
     sizes: Any
     how: Any
 
-    def explain(self) -> str:
-        """The derivation in words."""
-        from platewright.derive.explain import explain_plan  # words and pages are needed only when somebody looks
+    def explain(self, full: bool = False) -> str:
+        """The derivation in words; very long formulas are cut short unless `full`."""
+        from platewright.derive.explain import told  # words and pages are needed only when somebody looks
 
-        return explain_plan(self.plan)
+        return told(self.plan, full)
 
     def summary(self, most: int | None = 20) -> Any:
         """A table of what was learned: means, standard deviations, quantiles; `most=None` shows every row."""
