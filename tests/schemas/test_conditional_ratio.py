@@ -87,7 +87,7 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
                 weights.single[t, z[t]] + (0.0 if weights.first[t] else weights.pair[t, z[t - 1], z[t]])
                 for t in range(len(z))
             )
-            return float(total) - forward(weights)[1]
+            return float(total) - float(forward(weights)[1].sum())
         case BoundedBlock() if block.family is not None or block.plan is not None:
             (name,) = block.variables
             found = BoundedMover(small.graph, block, small.sizes).conditional(small.values)
