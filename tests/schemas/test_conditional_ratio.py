@@ -29,6 +29,7 @@ from platewright.schemas.gibbs import (
     SliceBlock,
     plan_gibbs,
 )
+from schemas.chains_that_meet import MEETING
 from schemas.coded import CODED
 from schemas.coupled import COUPLED
 from schemas.hierarchies import HIERARCHIES
@@ -37,7 +38,7 @@ from schemas.sequences import CHAINS, WALKS
 from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
 from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *MEETING, *WALKS, *HIERARCHIES, *COUPLED, *CODED)
 TOLERANCE = 1e-9
 
 

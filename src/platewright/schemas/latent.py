@@ -142,7 +142,7 @@ def find_latent(
     joint = {names: None for names in together if len(names) > 1 and not inside.keys() & set(names)}
     along = {(inside[name], names): None for names in together for name in names if name in inside}
     for program in complete:
-        soft = softened(program, hidden, groups, bound, clouds)
+        soft = softened(graph.plates, program, hidden, groups, bound, clouds)
         if isinstance(soft, Declined):
             return soft
         programs.append(soft.program)

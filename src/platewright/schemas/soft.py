@@ -8,12 +8,13 @@ chain are joint with the step before, and with the classes of the sequence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from platewright.algebra.build import multiply, total
-from platewright.algebra.expression import Expression, Index, Lag, Reference, mentions, walk
+from platewright.algebra.build import multiply, substitute, total
+from platewright.algebra.expression import Expression, Index, Indicator, Lag, Multiply, Reference, mentions, walk
 from platewright.algebra.put_in import put_in
+from platewright.language.plate import Plate, root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Cell, Feature, Pool, Statistic
@@ -35,6 +36,7 @@ class Softened:
 
 
 def softened(
+    plates: Mapping[str, Plate],
     program: Program,
     hidden: Sequence[Hidden],
     groups: Sequence[Group],
@@ -42,7 +44,7 @@ def softened(
     gaussian: Sequence[GaussianGroup],
 ) -> Softened | Declined:
     """A program for known hidden values as one for their probabilities, and points in place of Gaussians."""
-    softener = Softener(tuple(hidden), tuple(groups), tuple(chains), tuple(gaussian))
+    softener = Softener(plates, tuple(hidden), tuple(groups), tuple(chains), tuple(gaussian))
     passes: list[Statistic | Pool] = []
     for statement in program.passes:
         found = softener.statement(statement)
@@ -71,6 +73,7 @@ def softened(
 class Softener:
     """Makes statements soft and notes which joint probabilities that takes."""
 
+    plates: Mapping[str, Plate]
     hidden: tuple[Hidden, ...]
     groups: tuple[Group, ...]
     chains: tuple[ChainGroup, ...]
@@ -120,7 +123,7 @@ class Softener:
                 return found
             whole = whole.times(found)
         return (
-            _weighed_statistic(statement, whole)
+            _weighed_statistic(statement, whole, self.plates)
             if isinstance(statement, Statistic)
             else _weighed_pool(statement, whole)
         )
@@ -174,16 +177,30 @@ class Softener:
         return Weighing(Reference(chain.array(scope), (*element, *levels)), changes, levels)
 
 
-def _weighed_statistic(statement: Statistic, whole: Weighing) -> Statistic:
+def _weighed_statistic(statement: Statistic, whole: Weighing, plates: Mapping[str, Plate]) -> Statistic:
     body: Expression = multiply(whole.weight, put_in(statement.summand, whole.changes))
     kept = []
     for index in whole.extra:
         summed = total(body, index)
-        if any(isinstance(n, Reference) and index in n.indices for n in walk(summed)):
-            kept.append(index)
-        else:
+        if not any(isinstance(n, Reference) and index in n.indices for n in walk(summed)):
             body = summed
+        elif (picked := _picked(body, index, statement, plates)) is not None:
+            body = picked
+        else:
+            kept.append(index)
     return replace(statement, over=(*statement.over, *kept), summand=body)
+
+
+def _picked(body: Expression, index: Index, statement: Statistic, plates: Mapping[str, Plate]) -> Expression | None:
+    """The sum over a level of `[level = k] ...` for an index k of the result that runs over the same set."""
+    for factor in body.factors if isinstance(body, Multiply) else ():
+        if isinstance(factor, Indicator) and index in (factor.left, factor.right):
+            other = factor.right if factor.left == index else factor.left
+            if isinstance(other, Index) and other in statement.indices:
+                if root_of(plates, other.plate) == root_of(plates, index.plate):
+                    rest = multiply(*(part for part in body.factors if part is not factor))
+                    return substitute(rest, {index: other})
+    return None
 
 
 def _weighed_pool(statement: Pool, whole: Weighing) -> Pool:

@@ -154,7 +154,7 @@ class _EMEmitter(Emitter):
 
     def recursions(self, chain: Chain) -> list[str]:
         """The recursions along the chains of a group, given the classes of their sequences."""
-        self.printer.used |= {"forward_backward", "less"}
+        self.printer.used |= {"forward_backward", "relative_to"}
         group = chain.group
         held = chain.move_axes
         outside = (group.step, *(item.level for item in group.classes))

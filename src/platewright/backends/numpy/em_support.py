@@ -99,25 +99,25 @@ def forward_backward(single: Array, pair: Array, first: Array, chains: int = 1) 
         added[t] = special.logsumexp(row, axis=-1)
         if np.isneginf(added[t]).all():
             raise ArithmeticError(f"the data have probability zero at step {t}")
-        filtered[t] = less(row, added[t][..., None])
+        filtered[t] = relative_to(row, added[t][..., None])
     ahead = np.zeros(single.shape[1:])
     probability, pairs = np.empty(single.shape), np.zeros((*single.shape, count))
     for t in reversed(range(len(single))):
         smooth = filtered[t] + ahead
-        probability[t] = np.exp(less(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
+        probability[t] = np.exp(relative_to(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
         if begins[t]:
             ahead = np.zeros(single.shape[1:])
             pairs[t, ..., 0, :] = probability[t]  # before a first step the first value stands for any
             continue
         arriving = pair[t % len(pair)] + (single[t] + ahead)[..., None, :]
         joint = filtered[t - 1][..., :, None] + arriving
-        pairs[t] = np.exp(less(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
+        pairs[t] = np.exp(relative_to(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
         ahead = special.logsumexp(arriving, axis=-1)
-        ahead = less(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
+        ahead = relative_to(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
     return probability.reshape(shape), pairs.reshape(*shape, *shape[len(shape) - chains :]), added
 
 
-def less(weights: Array, norm: Array) -> Array:
+def relative_to(weights: Array, norm: Array) -> Array:
     """Log weights less their norm; where nothing is possible there is none."""
     return weights - np.where(np.isneginf(norm), 0.0, norm)
 
@@ -199,4 +199,4 @@ MODES = {
     "InverseWishart": mode_of_inverse_wishart,
 }
 """The families whose modes an emitted program can compute, with parameters in the order of the family."""
-SHARED = (*MODES.values(), soft_start, levels_apart, forward_backward, less)
+SHARED = (*MODES.values(), soft_start, levels_apart, forward_backward, relative_to)
