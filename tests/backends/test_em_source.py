@@ -20,7 +20,7 @@ from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.schemas.em import EMPlan, plan_em
-from schemas import flat_mixtures, hierarchies, mixtures, sequences
+from schemas import chains_that_meet, flat_mixtures, hierarchies, mixtures, sequences
 from schemas.small_instance import Case, instance
 
 
@@ -30,7 +30,7 @@ def is_one_program(case: Case) -> bool:
     return isinstance(plan, EMPlan) and len(plan.blocks) == 1 and not plan.latent.gaussian
 
 
-CASES = [case for case in (*mixtures.MIXTURES, *sequences.CHAINS) if is_one_program(case)]
+CASES = [case for case in (*mixtures.MIXTURES, *sequences.CHAINS, *chains_that_meet.MEETING) if is_one_program(case)]
 
 
 def emitted(plan: EMPlan) -> tuple[dict[str, Any], Any]:
@@ -65,7 +65,9 @@ def test_each_step_is_the_library_s(case: Case) -> None:
     assert all(np.allclose(chances[names(n)], value, atol=1e-13) for n, value in expected.expectations.items())
 
 
-@pytest.mark.parametrize("name", ["conjugate_precisions", "two_causes", "symbols_several", "unknown_centre"])
+@pytest.mark.parametrize(
+    "name", ["conjugate_precisions", "two_causes", "symbols_several", "unknown_centre", "kinds_of_moves", "events"]
+)
 def test_the_same_seed_leads_to_the_same_mode(name: str) -> None:
     case = next(case for case in CASES if case.name == name)
     plan = plan_em(case.graph, "map")

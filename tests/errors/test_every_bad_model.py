@@ -295,6 +295,7 @@ PARAMETERS: dict[str, Bad] = {
 
 OTHERS: dict[str, Bad] = {
     "no ordered plate": (lambda m: m.lag("x"), ModelError, ("`x`", "ordered=True")),
+    "lag of a lag": (lambda m: m.lag(m.lag("s")), ModelError, ("s[step-1]", "a step back already")),
     "lag of a number": (lambda m: m.lag(3), ModelError, ("3",)),
     "lag outside an ordered plate": (
         put("y", lambda m: pw.Normal(m.lag("y"), sd=1, start=0.0, plates=m.plates["row"])),

@@ -12,10 +12,11 @@ from platewright.errors import NotSolvable, PlatewrightError, SizeError, Unknown
 from platewright.run.evidence.evidence_enumeration import enumerated, listing
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.schemas.evidence import EvidencePlan, plan_enumeration
-from schemas import hierarchies, mixtures, sequences
+from schemas import chains_that_meet, hierarchies, mixtures, sequences
 from schemas.small_instance import Case, instance
 
-CASES = {case.name: case for case in (*mixtures.MIXTURES, *sequences.CHAINS, *hierarchies.HIERARCHIES)}
+EVERY = (*mixtures.MIXTURES, *sequences.CHAINS, *chains_that_meet.MEETING, *hierarchies.HIERARCHIES)
+CASES = {case.name: case for case in EVERY}
 TINY = ("poissons", "zero_inflated", "symbols_several")
 LARGER = ("conjugate_precisions", "latent_class_by_column", "two_apart", "two_causes", "full_wishart", "own_gaussians")
 
@@ -169,13 +170,16 @@ def test_separated_classes_cost_mean_field_their_relabellings() -> None:
     assert by_chib.log_evidence == pytest.approx(exact.log_evidence, abs=max(1e-3, 4 * by_chib.evidence.error))
 
 
-@pytest.mark.parametrize("name", ["poissons", "latent_class", "symbols"])
+@pytest.mark.parametrize(
+    "name", ["poissons", "latent_class", "symbols", "kinds_of_moves", "factorial", "mixed_readings"]
+)
 def test_the_lower_bound_is_below_the_evidence(name: str) -> None:
     case = CASES[name]
     small = instance(case, 0)
     exact = plan_enumeration(case.graph, "evidence")
     assert isinstance(exact, EvidencePlan)
     data = {key: value for key, value in small.columns.items() if "@" not in key}
+    data |= {small.graph.plates[plate].within: np.array(codes) for plate, codes in case.groups.items()}
     fit = case.build().learn(data, by="mean-field")
     assert fit.evidence.value < enumerated(exact, small.columns, small.sizes).value
 

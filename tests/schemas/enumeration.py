@@ -7,8 +7,11 @@ from itertools import product
 
 import numpy as np
 
+from platewright.algebra.expression import Reference, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor
+from platewright.language.plate import beginning
+from platewright.schemas.chain_group import ChainGroup
 from platewright.schemas.em import EMPlan
 from schemas.small_instance import Values, log_joint
 
@@ -35,15 +38,42 @@ def weighed(
     return every, np.exp(logs - total), total
 
 
-def expectations(plan: EMPlan, every: list[Values], share: Array, sizes: Mapping[str, int]) -> Values:
-    """Posterior probabilities of single values, and of neighbours along a chain."""
+def expectations(plan: EMPlan, every: list[Values], share: Array, sizes: Mapping[str, int], columns: Values) -> Values:
+    """Posterior probabilities of single values, and of values together that the statistics of chains need."""
     found: Values = {}
     for item in plan.hidden:
-        levels = np.arange(sizes[item.level.plate])
-        hot = np.array([hidden[item.name][..., None] == levels for hidden in every], dtype=float)
+        hot = np.array([_hot(hidden[item.name], sizes[item.level.plate]) for hidden in every])
         found[item.probability] = np.tensordot(share, hot, axes=1)
-        if item.chain:
-            both = hot[:, :-1, :, None] * hot[:, 1:, None, :]
-            pair = np.tensordot(share, both, axes=1)
-            found[item.pair] = np.concatenate([np.zeros((1, len(levels), len(levels))), pair])
+    for chain in plan.latent.chains:
+        for scope in chain.scopes:
+            counts = [sizes[chain.group.levels[name].plate] for name in scope]
+            total: Array | float = 0.0
+            for hidden, weight in zip(every, share, strict=True):
+                seen = [_seen(chain.group, name, hidden, columns) for name in scope]
+                whole = np.asarray(weight)
+                for number, (values, count) in enumerate(zip(seen, counts, strict=True)):
+                    wide = values.reshape(*values.shape, *[1] * (max(v.ndim for v in seen) - values.ndim))
+                    ones = _hot(wide, count)
+                    whole = whole * ones.reshape(*wide.shape, *[1] * number, count, *[1] * (len(scope) - number - 1))
+                total = total + whole
+            found[chain.group.array(scope)] = np.asarray(total)
     return found
+
+
+def _hot(values: Array, count: int) -> Array:
+    return (values[..., None] == np.arange(count)).astype(float)
+
+
+def _seen(group: ChainGroup, name: str, hidden: Values, columns: Values) -> Array:
+    """A variable as each step sees it; before a first step the first value."""
+    step = group.step.plate
+    if name in group.above:
+        codes, inner = np.arange(len(columns[beginning(step)])), step
+        for part in reversed([part for part in walk(group.place[0]) if isinstance(part, Reference)]):
+            assert part.name.endswith(f"@{inner}")
+            codes, inner = columns[part.name][codes], part.name.split("@")[0]
+        return hidden[name][codes]
+    if name in group.before:
+        values = hidden[group.now[group.before.index(name)]]
+        return np.where(columns[beginning(step)] != 0, 0, np.concatenate([values[:1], values[:-1]]))
+    return hidden[name]

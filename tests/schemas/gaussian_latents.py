@@ -107,6 +107,38 @@ def switching_cause() -> pw.Model:
     return m
 
 
+def _states(m: pw.Model, step: pw.Plate, k: pw.Plate) -> None:
+    before = m.plate("before", like=k)
+    m.begin = pw.Dirichlet(1.5, over=k)
+    m.move = pw.Dirichlet(1.5, over=k, plates=before)
+    m.c = pw.Categorical(m.move[m.lag("c")], start=m.begin, plates=step)
+
+
+def factors_of_states() -> pw.Model:
+    m = pw.Model("factors of the states of a chain")
+    step, d, k = m.plate("step", ordered=True), m.plate("d", 2), m.plate("k", 2)
+    _states(m, step, k)
+    m.w = pw.Normal(0, sd=1, plates=(k, d))
+    m.psi = pw.InverseGamma(3, scale=2, plates=d)
+    m.z = pw.Normal(0, sd=1, plates=step)
+    m.x = pw.Normal(m.w[m.c] * m.z, variance=m.psi, plates=(step, d))
+    return m
+
+
+def parts_of_states() -> pw.Model:
+    """A Gaussian that depends on the state of a chain and on a class of its step."""
+    m = pw.Model("noisy readings of mixtures")
+    step, k, part = m.plate("step", ordered=True), m.plate("k", 2), m.plate("part", 2)
+    _states(m, step, k)
+    m.q = pw.Dirichlet(1.5, over=part, plates=k)
+    m.w = pw.Categorical(m.q[m.c], plates=step)
+    m.mu = pw.Normal(0, sd=2, plates=(k, part))
+    m.z = pw.Normal(m.mu[m.c, m.w], sd=1, plates=step)
+    m.v = pw.InverseGamma(3, scale=2)
+    m.y = pw.Normal(m.z, variance=m.v, plates=step)
+    return m
+
+
 SERIES = {"series": 2, "step": 5}
 LATENTS: tuple[Case, ...] = (
     Case("factor_analysis", factor_analysis, ("x",), {"n": 4}),
@@ -116,5 +148,7 @@ LATENTS: tuple[Case, ...] = (
     Case("state_space", state_space, ("y",), SERIES, {"step": (0, 0, 0, 1, 1)}),
     Case("two_states", two_states, ("y",), {"step": 4}),
     Case("mixture_of_factors", mixture_of_factors, ("x",), {"n": 3}),
+    Case("factors_of_states", factors_of_states, ("x",), {"step": 3}),
+    Case("parts_of_states", parts_of_states, ("y",), {"step": 3}),
     Case("switching_cause", switching_cause, ("y",), {"n": 3}),
 )

@@ -32,6 +32,7 @@ from platewright.schemas.gibbs import (
     SliceBlock,
     plan_gibbs,
 )
+from schemas.chains_that_meet import MEETING
 from schemas.coded import CODED
 from schemas.coupled import COUPLED
 from schemas.hierarchies import HIERARCHIES
@@ -40,7 +41,7 @@ from schemas.sequences import CHAINS, WALKS
 from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
 from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *MEETING, *WALKS, *HIERARCHIES, *COUPLED, *CODED)
 TOLERANCE = 1e-9
 
 
@@ -90,7 +91,7 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
                 weights.single[t, z[t]] + (0.0 if weights.first[t] else weights.pair[t, z[t - 1], z[t]])
                 for t in range(len(z))
             )
-            return float(total) - forward(weights)[1]
+            return float(total) - float(forward(weights)[1].sum())
         case BoundedBlock() if block.family is not None or block.plan is not None:
             (name,) = block.variables
             found = BoundedMover(small.graph, block, small.sizes).conditional(small.values)

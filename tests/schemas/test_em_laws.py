@@ -10,12 +10,12 @@ import pytest
 import platewright as pw
 from platewright.errors import NotSolvable
 from platewright.family import Array
-from platewright.language.plate import beginning
 from platewright.operation import Declined
 from platewright.run.execute import arguments, loaded
 from platewright.run.hidden.em import Runner, start_expectations
 from platewright.run.hidden.em_search import run_em
 from platewright.schemas.em import EMPlan, plan_em
+from schemas.chains_that_meet import MEETING
 from schemas.enumeration import expectations, weighed
 from schemas.mixtures import MIXTURES
 from schemas.sequences import CHAINS
@@ -28,7 +28,7 @@ def plan_of(case: Case) -> EMPlan | None:
     return None if isinstance(found, Declined) else found
 
 
-SOLVED = tuple(case for case in (*MIXTURES, *TIED, *CHAINS) if plan_of(case) is not None)
+SOLVED = tuple(case for case in (*MIXTURES, *TIED, *CHAINS, *MEETING) if plan_of(case) is not None)
 
 
 def parts(case: Case, seed: int) -> tuple[EMPlan, Instance, Runner]:
@@ -55,10 +55,7 @@ def test_the_objective_is_the_sum_over_all_hidden_values(case: Case) -> None:
         every, share, total = weighed(plan, plan.factors, {**small.columns, **values}, small.sizes)
         result = runner.expected(values)
         assert result.objective == pytest.approx(total, rel=1e-10, abs=1e-10)
-        for name, wanted in expectations(plan, every, share, small.sizes).items():
-            if name.endswith(".pair"):
-                first = small.columns[beginning("step")] != 0
-                wanted = np.where(first[:, None, None], 0.0, wanted)
+        for name, wanted in expectations(plan, every, share, small.sizes, small.columns).items():
             np.testing.assert_allclose(result.expectations[name], wanted, atol=1e-10)
 
 

@@ -65,44 +65,46 @@ def levels_apart(values):
     return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 
-def neighbours(probability, first):
-    """Pairs of neighbouring values as if they were independent: where chains begin there is none."""
-    pair = np.concatenate([probability[:1], probability[:-1]])[:, :, None] * probability[:, None, :]
-    return np.where(np.asarray(first)[:, None, None] != 0, 0.0, pair)
+def forward_backward(single, pair, first, chains=1):
+    """Probabilities of values and of pairs of neighbours along chains, and the log weight that each step adds.
 
-
-def forward_backward(single, pair, first):
-    """Probabilities of each value and of each pair of neighbours along chains, and the log of the total weight.
-
-    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
+    `single[t, ..., j]` and `pair[t, ..., i, j]` are log weights, `pair` of length 1 where all steps have the same; a
+    chain begins where `first[t]` is 1. Several chains have an axis each and count as one.
     """
-    steps, levels = single.shape
+    shape, count = single.shape, int(np.prod(single.shape[single.ndim - chains :]))
+    single = single.reshape(*shape[: single.ndim - chains], count)
+    pair = pair.reshape(*pair.shape[: pair.ndim - 2 * chains], count, count)
+    single, pair = (np.where(weights < -1e299, -np.inf, weights) for weights in (single, pair))
     begins = np.asarray(first) != 0
-    filtered = np.empty((steps, levels))
-    total = 0.0
-    for t in range(steps):
+    filtered, added = np.empty(single.shape), np.empty(single.shape[:-1])
+    for t in range(len(single)):
         row = single[t]
         if not begins[t]:
-            row = row + special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
-        norm = special.logsumexp(row)
-        if norm == -np.inf:
+            row = row + special.logsumexp(filtered[t - 1][..., :, None] + pair[t % len(pair)], axis=-2)
+        added[t] = special.logsumexp(row, axis=-1)
+        if np.isneginf(added[t]).all():
             raise ArithmeticError(f"the data have probability zero at step {t}")
-        filtered[t] = row - norm
-        total += norm
-    ahead = np.zeros(levels)
-    probability, pairs = np.empty((steps, levels)), np.zeros((steps, levels, levels))
-    for t in reversed(range(steps)):
+        filtered[t] = relative_to(row, added[t][..., None])
+    ahead = np.zeros(single.shape[1:])
+    probability, pairs = np.empty(single.shape), np.zeros((*single.shape, count))
+    for t in reversed(range(len(single))):
         smooth = filtered[t] + ahead
-        probability[t] = np.exp(smooth - special.logsumexp(smooth))
+        probability[t] = np.exp(relative_to(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
         if begins[t]:
-            ahead = np.zeros(levels)
+            ahead = np.zeros(single.shape[1:])
+            pairs[t, ..., 0, :] = probability[t]  # before a first step the first value stands for any
             continue
-        arriving = pair[t] + (single[t] + ahead)
-        joint = filtered[t - 1][:, None] + arriving
-        pairs[t] = np.exp(joint - special.logsumexp(joint))
-        ahead = special.logsumexp(arriving, axis=1)
-        ahead = ahead - special.logsumexp(ahead)
-    return probability, pairs, total
+        arriving = pair[t % len(pair)] + (single[t] + ahead)[..., None, :]
+        joint = filtered[t - 1][..., :, None] + arriving
+        pairs[t] = np.exp(relative_to(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
+        ahead = special.logsumexp(arriving, axis=-1)
+        ahead = relative_to(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
+    return probability.reshape(shape), pairs.reshape(*shape, *shape[len(shape) - chains :]), added
+
+
+def relative_to(weights, norm):
+    """Log weights less their norm; where nothing is possible there is none."""
+    return weights - np.where(np.isneginf(norm), 0.0, norm)
 
 
 def start(data, size, generator):
@@ -112,7 +114,12 @@ def start(data, size, generator):
     size_step = size["step"]
     size_state = size["state"]
     z_probability = soft_start([levels_apart(y)], (size_step,), size_state, generator)
-    z_pair = neighbours(z_probability, first_of_step)
+    # guess of z.before, z
+    z_pair = np.where(
+        first_of_step[:, None],
+        1.0 * (np.arange(size_state) == 0),
+        z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],
+    )[:, :, None] * z_probability[:, None, :]
     return {"z_probability": z_probability, "z_pair": z_pair}
 
 
@@ -122,18 +129,11 @@ def statistics(data, size):
     y = data["y"]
     z_probability = data["z_probability"]
     z_pair = data["z_pair"]
-    size_state = size["state"]
-    size_origin = size["origin"]
     size_symbol = size["symbol"]
     # begin given the statistics: Dirichlet
     sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=(0,))
     # move given the statistics: Dirichlet
-    sum_first_of_step_z = np.sum(
-        (1 - first_of_step)[:, None, None, None] * (
-            1.0 * (np.arange(size_state)[:, None] == np.arange(size_origin))
-        )[:, :, None] * z_pair[:, :, None, :],
-        axis=(0, 1,),
-    )
+    sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=(0,))
     # emit given the statistics: Dirichlet
     count_y_z = grouped((y,), (size_symbol,), z_probability)
     count_y_z = np.transpose(count_y_z, (1, 0))
@@ -174,20 +174,17 @@ def expect(data, size):
     begin = data["begin"]
     move = data["move"]
     emit = data["emit"]
-    size_step = size["step"]
     size_state = size["state"]
     size_symbol = size["symbol"]
     with np.errstate(all="ignore"):
-        # z: a chain along step; weights of values and of neighbours
-        z_single = np.zeros((size_step, size_state))
-        z_pair_weight = np.zeros((size_step, size_state, size_state))
-        z_table = np.where(first_of_step[:, None, None], np.log(begin), np.log(move))
-        z_pair_weight += np.where(first_of_step[:, None, None] != 0, 0.0, z_table)
-        z_single += np.where(first_of_step[:, None] != 0, z_table[:, 0, :], 0.0)
-        z_single += np.log(emit[np.arange(size_state), y[:, None]])
-        z_probability, z_pair, z_total = forward_backward(z_single, z_pair_weight, first_of_step)
+        # log weights of z at each step
+        z_single = np.where(first_of_step[:, None], np.log(begin), 0) + np.log(emit[np.arange(size_state), y[:, None]])
+        # log weights of neighbours of z
+        z_pair_weight = np.log(move)
+        # z: forward and backward along step
+        z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
         # log p(data, parameters)
-        objective = z_total
+        objective = np.sum(z_norm)
         objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
         objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
         objective = objective + np.sum(np.sum(np.log(emit), axis=-1) + special.gammaln(2 * size_symbol))

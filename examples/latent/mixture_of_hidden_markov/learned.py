@@ -1,6 +1,6 @@
-"""mixture_of_hidden_markov: Gibbs sampling, derived and written by Platewright.
+"""mixture_of_hidden_markov: expectation maximisation, derived and written by Platewright.
 
-3 blocks: {p, begin, move, emit} exact; {c} exact; {z} forward-backward
+expected statistics of c, z by forward-backward, then the exact mode of p, begin, move, emit
 
 Run: python FILE data.csv
 """
@@ -27,82 +27,150 @@ def grouped(codes, shape, weights=None):
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
 
-def previous(values):
-    """The value at the previous position; the first position repeats itself and must be masked."""
-    return np.concatenate([values[:1], values[:-1]])
+def mode_of_dirichlet(concentration):
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
 
 
-def draw_shares(generator, concentration):
-    """Dirichlet, as gammas over their sum."""
-    gammas = generator.standard_gamma(concentration)
-    return gammas / gammas.sum(axis=-1, keepdims=True)
+def soft_start(columns, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
 
 
-def draw_levels(generator, log_weights):
-    """A value for each row of log weights, which need no normalisation: the largest after Gumbel noise."""
-    return np.argmax(log_weights + generator.gumbel(size=log_weights.shape), axis=-1)
+def levels_apart(values):
+    """Labels as zeros and ones, so that they have distances."""
+    flat = np.reshape(values, (len(values), -1))
+    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 
-def draw_chain(generator, single, pair, first):
-    """Hidden chains as a whole: filtered forwards, sampled backwards.
+def forward_backward(single, pair, first, chains=1):
+    """Probabilities of values and of pairs of neighbours along chains, and the log weight that each step adds.
 
-    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
+    `single[t, ..., j]` and `pair[t, ..., i, j]` are log weights, `pair` of length 1 where all steps have the same; a
+    chain begins where `first[t]` is 1. Several chains have an axis each and count as one.
     """
+    shape, count = single.shape, int(np.prod(single.shape[single.ndim - chains :]))
+    single = single.reshape(*shape[: single.ndim - chains], count)
+    pair = pair.reshape(*pair.shape[: pair.ndim - 2 * chains], count, count)
+    single, pair = (np.where(weights < -1e299, -np.inf, weights) for weights in (single, pair))
     begins = np.asarray(first) != 0
-    filtered = np.array(single)
+    filtered, added = np.empty(single.shape), np.empty(single.shape[:-1])
     for t in range(len(single)):
+        row = single[t]
         if not begins[t]:
-            filtered[t] += special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
-        filtered[t] -= special.logsumexp(filtered[t])
-    noise = generator.gumbel(size=filtered.shape)
-    path = np.empty(len(single), dtype=np.int64)
+            row = row + special.logsumexp(filtered[t - 1][..., :, None] + pair[t % len(pair)], axis=-2)
+        added[t] = special.logsumexp(row, axis=-1)
+        if np.isneginf(added[t]).all():
+            raise ArithmeticError(f"the data have probability zero at step {t}")
+        filtered[t] = relative_to(row, added[t][..., None])
+    ahead = np.zeros(single.shape[1:])
+    probability, pairs = np.empty(single.shape), np.zeros((*single.shape, count))
     for t in reversed(range(len(single))):
-        row = filtered[t] + noise[t]
-        if t + 1 < len(single) and not begins[t + 1]:
-            row = row + pair[t + 1, :, path[t + 1]]
-        path[t] = np.argmax(row)
-    return path
+        smooth = filtered[t] + ahead
+        probability[t] = np.exp(relative_to(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
+        if begins[t]:
+            ahead = np.zeros(single.shape[1:])
+            pairs[t, ..., 0, :] = probability[t]  # before a first step the first value stands for any
+            continue
+        arriving = pair[t % len(pair)] + (single[t] + ahead)[..., None, :]
+        joint = filtered[t - 1][..., :, None] + arriving
+        pairs[t] = np.exp(relative_to(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
+        ahead = special.logsumexp(arriving, axis=-1)
+        ahead = relative_to(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
+    return probability.reshape(shape), pairs.reshape(*shape, *shape[len(shape) - chains :]), added
+
+
+def relative_to(weights, norm):
+    """Log weights less their norm; where nothing is possible there is none."""
+    return weights - np.where(np.isneginf(norm), 0.0, norm)
 
 
 def start(data, size, generator):
-    """Values to start from, jittered."""
-    size_series = size["series"]
+    """Soft guesses of the hidden variables."""
+    series_of_step = data["series_of_step"]
+    first_of_step = data["first_of_step"]
+    y = data["y"]
     size_step = size["step"]
     size_kind = size["kind"]
     size_state = size["state"]
-    size_origin = size["origin"]
-    size_symbol = size["symbol"]
-    p = draw_shares(generator, np.full((size_kind,), 5.0))
-    begin = draw_shares(generator, np.full((size_kind, size_state,), 5.0))
-    move = draw_shares(generator, np.full((size_kind, size_origin, size_state,), 5.0))
-    emit = draw_shares(generator, np.full((size_state, size_symbol,), 5.0))
-    c = generator.integers(0, size_kind, (size_series,))
-    z = generator.integers(0, size_state, (size_step,))
-    return {"p": p, "begin": begin, "move": move, "emit": emit, "c": c, "z": z}
+    size_series = size["series"]
+    c_probability = soft_start([], (size_series,), size_kind, generator)
+    z_probability = soft_start([levels_apart(y)], (size_step,), size_state, generator)
+    # guess of c, z
+    c_z_probability = c_probability[
+        series_of_step[:, None], np.arange(size_kind)
+    ][:, :, None] * z_probability[:, None, :]
+    # guess of c, z.before, z
+    c_z_before_z_probability = c_probability[series_of_step[:, None], np.arange(size_kind)][:, :, None, None] * np.where(
+        first_of_step[:, None],
+        1.0 * (np.arange(size_state) == 0),
+        z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],
+    )[:, None, :, None] * z_probability[:, None, None, :]
+    return {
+        "c_probability": c_probability,
+        "z_probability": z_probability,
+        "c_z_probability": c_z_probability,
+        "c_z_before_z_probability": c_z_before_z_probability,
+    }
 
 
-def draw_0(data, size, generator):
-    """Draw p, begin, move, emit given all else."""
-    series_of_step = data["series_of_step"]
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     first_of_step = data["first_of_step"]
-    c = data["c"]
-    z = data["z"]
     y = data["y"]
-    size_kind = size["kind"]
-    size_state = size["state"]
-    size_origin = size["origin"]
+    c_probability = data["c_probability"]
+    z_probability = data["z_probability"]
+    c_z_probability = data["c_z_probability"]
+    c_z_before_z_probability = data["c_z_before_z_probability"]
     size_symbol = size["symbol"]
     # p given the statistics: Dirichlet
-    count_c = grouped((c,), (size_kind,))
+    count_c = np.sum(c_probability, axis=(0,))
     # begin given the statistics: Dirichlet
-    sum_c_series_of_step_z_first_of_step = grouped((c[series_of_step], z,), (size_kind, size_state,), first_of_step)
+    sum_c_series_of_step_z_first_of_step = np.sum(first_of_step[:, None, None] * c_z_probability, axis=(0,))
     # move given the statistics: Dirichlet
-    sum_first_of_step_c_series_of_step_z = grouped(
-        (c[series_of_step], previous(z), z,), (size_kind, size_origin, size_state,), 1 - first_of_step
+    sum_first_of_step_c_series_of_step_z = np.sum(
+        (1 - first_of_step)[:, None, None, None] * c_z_before_z_probability,
+        axis=(0,),
     )
     # emit given the statistics: Dirichlet
-    count_y_z = grouped((y, z,), (size_symbol, size_state,))
+    count_y_z = grouped((y,), (size_symbol,), z_probability)
     count_y_z = np.transpose(count_y_z, (1, 0))
+    return {
+        "count_c": count_c,
+        "sum_c_series_of_step_z_first_of_step": sum_c_series_of_step_z_first_of_step,
+        "sum_first_of_step_c_series_of_step_z": sum_first_of_step_c_series_of_step_z,
+        "count_y_z": count_y_z,
+    }
+
+
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
+    count_c = found["count_c"]
+    sum_c_series_of_step_z_first_of_step = found["sum_c_series_of_step_z_first_of_step"]
+    sum_first_of_step_c_series_of_step_z = found["sum_first_of_step_c_series_of_step_z"]
+    count_y_z = found["count_y_z"]
     # p given the statistics: Dirichlet
     p_concentration = 2 + count_c
     # begin given the statistics: Dirichlet
@@ -111,103 +179,114 @@ def draw_0(data, size, generator):
     move_concentration = 2 + sum_first_of_step_c_series_of_step_z
     # emit given the statistics: Dirichlet
     emit_concentration = 2 + count_y_z
-    # emit: Dirichlet
-    emit = draw_shares(generator, emit_concentration)
-    # move: Dirichlet
-    move = draw_shares(generator, move_concentration)
-    # begin: Dirichlet
-    begin = draw_shares(generator, begin_concentration)
-    # p: Dirichlet
-    p = draw_shares(generator, p_concentration)
+    # emit: the peak of Dirichlet
+    emit = mode_of_dirichlet(emit_concentration)
+    emit = np.maximum(emit, 1e-300)
+    # move: the peak of Dirichlet
+    move = mode_of_dirichlet(move_concentration)
+    move = np.maximum(move, 1e-300)
+    # begin: the peak of Dirichlet
+    begin = mode_of_dirichlet(begin_concentration)
+    begin = np.maximum(begin, 1e-300)
+    # p: the peak of Dirichlet
+    p = mode_of_dirichlet(p_concentration)
+    p = np.maximum(p, 1e-300)
+    if not all(np.isfinite(value).all() for value in (p, begin, move, emit,)):
+        raise ArithmeticError("the objective has no upper bound from here")
     return {"p": p, "begin": begin, "move": move, "emit": emit}
 
 
-def draw_1(data, size, generator):
-    """Draw c given all else."""
+def expect(data, size):
+    """Probabilities of the hidden variables given parameters, and log p(data, parameters)."""
     series_of_step = data["series_of_step"]
     first_of_step = data["first_of_step"]
+    y = data["y"]
     p = data["p"]
     begin = data["begin"]
     move = data["move"]
-    z = data["z"]
-    size_series = size["series"]
-    size_kind = size["kind"]
-    # c: a log weight for each of its values
-    c_log_weight = (
-        np.log(p)
-        + grouped(
-            [series_of_step],
-            (size_series,),
-            np.where(
-                first_of_step[:, None],
-                np.log(begin[np.arange(size_kind), z[:, None]]),
-                np.log(move[np.arange(size_kind), previous(z)[:, None], z[:, None]]),
-            ),
-        )
-    )
-    c = draw_levels(generator, c_log_weight)
-    return {"c": c}
-
-
-def draw_2(data, size, generator):
-    """Draw z given all else."""
-    series_of_step = data["series_of_step"]
-    first_of_step = data["first_of_step"]
-    begin = data["begin"]
-    move = data["move"]
     emit = data["emit"]
-    c = data["c"]
-    y = data["y"]
-    size_step = size["step"]
+    size_kind = size["kind"]
     size_state = size["state"]
-    # z: a chain along step; weights of values and of neighbours
-    z_single = np.zeros((size_step, size_state))
-    z_pair_weight = np.zeros((size_step, size_state, size_state))
-    z_table = np.where(
-        first_of_step[:, None, None],
-        np.log(begin[c[series_of_step][:, None], np.arange(size_state)])[:, None, :],
-        np.log(move[c[series_of_step][:, None, None], np.arange(size_state)[:, None], np.arange(size_state)]),
-    )
-    z_pair_weight += np.where(first_of_step[:, None, None] != 0, 0.0, z_table)
-    z_single += np.where(first_of_step[:, None] != 0, z_table[:, 0, :], 0.0)
-    z_single += np.log(emit[np.arange(size_state), y[:, None]])
-    z = draw_chain(generator, z_single, z_pair_weight, first_of_step)
-    return {"z": z}
-
-
-def sweep(values, data, size, generator):
-    """Draw every block once, in order, each given the newest values of the others."""
-    values = dict(values)
+    size_symbol = size["symbol"]
+    size_series = size["series"]
     with np.errstate(all="ignore"):
-        values |= draw_0({**data, **values}, size, generator)
-        values |= draw_1({**data, **values}, size, generator)
-        values |= draw_2({**data, **values}, size, generator)
-    return values
+        # log weights of z at each step
+        z_single = (
+            np.where(first_of_step[:, None, None], np.log(begin), 0)
+            + np.log(emit[np.arange(size_state), y[:, None]])[:, None, :]
+        )
+        # log weights of neighbours of z
+        z_pair_weight = np.log(move)
+        # z: forward and backward along step, for each value of c
+        z_share, z_pair_share, z_norm = forward_backward(z_single, z_pair_weight[None, :], first_of_step)
+        # log p(c = level, its data | parameters)
+        c_log_weight = np.log(p) + grouped([series_of_step], (size_series,), z_norm)
+        # c summed out
+        c_log_norm = special.logsumexp(c_log_weight, axis=-1)
+        # posterior of c
+        c_probability = np.exp(c_log_weight + (-c_log_norm)[:, None])
+        # posterior of z
+        z_probability = np.sum(
+            np.transpose(z_share, (0, 2, 1)) * c_probability[series_of_step[:, None], np.arange(size_kind)][:, None, :],
+            axis=-1,
+        )
+        # posterior of c, z
+        c_z_probability = z_share * c_probability[series_of_step[:, None], np.arange(size_kind)][:, :, None]
+        # posterior of c, z.before, z
+        c_z_before_z_probability = z_pair_share * c_probability[
+            series_of_step[:, None], np.arange(size_kind)
+        ][:, :, None, None]
+        # log p(data, parameters)
+        objective = np.sum(c_log_norm)
+        objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_kind))
+        objective = objective + np.sum(np.sum(np.log(begin), axis=-1) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.sum(np.log(emit), axis=-1) + special.gammaln(2 * size_symbol))
+        return {
+            "c_probability": c_probability,
+            "z_probability": z_probability,
+            "c_z_probability": c_z_probability,
+            "c_z_before_z_probability": c_z_before_z_probability,
+        }, float(objective)
 
 
-def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
-    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for number in range(warm_up + draws):
-            values = sweep(values, data, size, generator)
-            if number >= warm_up:
-                for name, value in values.items():
-                    kept[name][-1].append(value)
-    return {name: np.array(found) for name, found in kept.items()}
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        everything = {**data, **expectations}
+        values = maximise(statistics(everything, size), everything, size)
 
 
-def summary(drawn):
-    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
-    found = {}
-    for name, values in drawn.items():
-        if np.issubdtype(values.dtype, np.floating):
-            found[f"{name} mean"] = values.mean(axis=(0, 1))
-            found[f"{name} sd"] = values.std(axis=(0, 1))
-    return found
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        everything = {**data, **start(data, size, generator)}
+        try:
+            values = maximise(statistics(everything, size), everything, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except ArithmeticError:
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except ArithmeticError:
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
 
 
 def coded(values, count, labels=None):
@@ -230,8 +309,11 @@ def read(path):
     data, size = {}, {"step": len(table)}
     data["series_of_step"], count = coded([r["series"] for r in table], None)
     size.setdefault("series", count)
-    # one sequence; for several, a column that is 1 where one begins
-    data["first_of_step"] = np.array([int(r.get("first@step", k == 0)) for k, r in enumerate(table)])
+    groups = [r["series"] for r in table]
+    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
+    if sum(begins) != len(set(groups)):
+        raise ValueError("the rows of one series are not together")
+    data["first_of_step"] = np.array(begins, dtype=int)
     data["y"], count = coded([r["y"] for r in table], 3)
     size.setdefault("symbol", count)
     size["kind"] = 2
@@ -245,6 +327,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = summary(learn(data, size))
+        results = learn(data, size)
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

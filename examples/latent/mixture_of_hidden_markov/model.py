@@ -17,5 +17,5 @@ m.z = pw.Categorical(m.move[m.c, m.lag("z")], start=m.begin[m.c], plates=step)
 m.y = pw.Categorical(m.emit[m.z], plates=step)
 
 known = ["y"]
-goal = "posterior"
-by = "gibbs"
+goal = "map"
+by = "em"

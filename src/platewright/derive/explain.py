@@ -199,7 +199,12 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
             f"    {', '.join(member.name for member in group.members)}: Gaussian, integrated out in each element"
         )
         lines += [f"    {_line(statement)}" for statement in group.curvature.body]
+    for chain in plan.latent.chains:
+        lines += [f"    {_line(statement)}" for statement in chain.weights.body]
+        shown = f"    {', '.join(chain.group.now)}: summed forwards and backwards along {chain.group.step.plate}"
+        lines.append(shown + (f", for each value of {', '.join(chain.group.above)}" if chain.group.classes else ""))
     lines += [f"    {_line(statement)}" for statement in plan.expect.body]
+    lines += [f"    {_line(statement)}" for chain in plan.latent.chains for statement in chain.shares.body]
     lines += ["", second]
     for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
         lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]

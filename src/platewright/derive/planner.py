@@ -49,7 +49,7 @@ def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
             continue
         found = schema(graph, goal)
         if not isinstance(found, Declined):
-            return replace(found, declined=tuple(declined))
+            return replace(found, declined=(*declined, *found.declined))
         declined.append(Declined(name, found.reason))
     reasons = "\n    ".join(f"{refusal.operation} declined: {refusal.reason}" for refusal in declined)
     raise NotSolvable(

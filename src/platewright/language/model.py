@@ -117,6 +117,12 @@ class Model:
     def lag(self, name: str | Expression) -> Expression:
         """A variable at the previous element of its ordered plate; the variable may be the one being defined."""
         if isinstance(name, Reference):
+            if any(isinstance(part, Lag) for part in walk(name)):
+                raise ModelError(
+                    f"m.lag of {name}, which is a step back already",
+                    expected="one step back",
+                    hint="give the variable a value for each pair of steps, and let it move from pair to pair",
+                )
             name = name.name
         if not isinstance(name, str):
             raise ModelError(f"m.lag of {name!r}", expected="the name of a variable, or the variable")

@@ -81,14 +81,16 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
     now = prepared.graph
     classes, gaussians = hidden_classes(now), hidden_gaussians(now)
     holes = [name for name in gaussians if name.endswith(".missing")]
-    reason = ""
+    reason, declined = "", []
     # Whatever comes anew with every row is integrated out, unless all of it has a mode of closed form.
     for hidden, several in ((holes, False), (gaussians, True), (holes, True)):
         if not classes and not hidden and not several:
             continue
         found = _planned(graph, prepared, classes, hidden, goal, several)
         if not isinstance(found, Declined):
-            return found
+            return replace(found, declined=tuple(declined))
+        if left := [name for name in hidden if name not in holes]:
+            declined.append(Declined(f"integrate {', '.join(left)} out", found.reason))
         if classes or hidden or not reason:
             reason = found.reason
     return Declined(NAME, reason)

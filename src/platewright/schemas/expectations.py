@@ -9,7 +9,7 @@ A group of one variable is a clique without others: its message is the log proba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from platewright.algebra.build import add, call, exp, log_sum_exp, multiply, totals
 from platewright.algebra.expression import Expression, Index, Reference
@@ -27,7 +27,7 @@ def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[st
     """Log weights, messages and probabilities of all groups; `joint` are the sets whose probabilities are wanted."""
     body: list[Assign] = []
     for group in groups:
-        body += _upwards(group) + _downwards(group)
+        body += upwards(group) + downwards(group)
         made = {statement.name for statement in body}
         wanted = [(item.name,) for item in group.members]
         wanted += [found for found in joint if set(found) <= set(group.levels)]
@@ -39,15 +39,14 @@ def _axes(group: Group, scope: Sequence[str]) -> tuple[Index, ...]:
     return (*group.axes, *(group.levels[name] for name in scope))
 
 
-def _upwards(group: Group) -> list[Assign]:
+def upwards(group: Group) -> list[Assign]:
     """Log weights and messages, in the order of elimination."""
     body = []
     by_first = {clique.first: clique for clique in group.cliques}
     for clique in group.cliques:
         inside: dict[str, Expression] = {name: group.levels[name] for name in clique.scope}
         parts = [at_levels(factor, group.axes, inside) for factor in clique.factors]
-        for name in clique.inner:
-            parts.append(Reference(by_first[name].message, _axes(group, by_first[name].others)))
+        parts += messages(group, [by_first[name] for name in clique.inner])
         axes = _axes(group, clique.scope)
         shown = ", ".join(clique.scope)
         body.append(Assign(clique.log_weight, axes, add(*parts), f"log p({shown} = level, its data | parameters)"))
@@ -59,15 +58,22 @@ def _upwards(group: Group) -> list[Assign]:
     return body
 
 
-def _downwards(group: Group) -> list[Assign]:
-    """Joint probabilities of cliques, in the reverse order."""
+def messages(group: Group, cliques: Sequence[Clique]) -> list[Expression]:
+    """What cliques leave, as arrays."""
+    return [Reference(clique.message, _axes(group, clique.others)) for clique in cliques]
+
+
+def downwards(group: Group, given: Callable[[Sequence[str]], Expression] | None = None) -> list[Assign]:
+    """Joint probabilities of cliques, in the reverse order; `given` are those of variables that others summed out."""
     body = []
+    members = {item.name for item in group.members}
     for clique in reversed(group.cliques):
         axes = _axes(group, clique.scope)
         message = Reference(clique.message, _axes(group, clique.others))
         share = exp(add(Reference(clique.log_weight, axes), multiply(-1.0, message)))
         if clique.others:
-            share = multiply(share, _summed(group, group.cliques, clique.others))
+            outside = given is not None and not members & set(clique.others)
+            share = multiply(share, given(clique.others) if outside else _summed(group, group.cliques, clique.others))
         body.append(Assign(clique.probability, axes, share, f"posterior of {', '.join(clique.scope)}"))
     return body
 

@@ -32,7 +32,7 @@ from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schemas.body_program import body_program
-from platewright.schemas.hidden import NAME, Hidden
+from platewright.schemas.hidden import NAME, Hidden, earlier_name
 
 Place = tuple[Expression, ...]
 
@@ -113,11 +113,6 @@ def gradient_name(group: str, one: str) -> str:
     return f"{group}.gradient.{one}"
 
 
-def earlier_name(name: str) -> str:
-    """A member at the previous element of a chain, as a variable of its own."""
-    return f"{name}.before"
-
-
 def find_gaussian_groups(
     graph: Graph, wanted: Sequence[str], factors: Sequence[Factor], classes: Sequence[Hidden]
 ) -> tuple[GaussianGroup, ...] | Declined:
@@ -146,17 +141,18 @@ def _group(
 ) -> GaussianGroup | Declined:
     met = {name for factor in factors for name in factor.names}
     tied = tuple(item for item in classes if item.name in met)
-    if chain := next((item for item in tied if item.chain), None):
-        return Declined(NAME, f"the hidden variables {chain.name} and {members[0]} meet, and {chain.name} is a chain")
     step = _step(graph, members, factors)
+    if step is not None and tied:
+        shown = f"the hidden {tied[0].name} meets {members[0]}, a Gaussian chain"
+        return Declined(NAME, f"{shown}: every way to choose {tied[0].name} would need a filter of its own")
     plates = _batch_plates(graph, members, factors, step)
     if not plates:
         return Declined(NAME, f"the elements of {', '.join(members)} depend on each other across all their plates")
     if odd := next((item for item in tied if {axis.plate for axis in item.axes} != plates), None):
         return Declined(NAME, f"the hidden variables {odd.name} and {members[0]} meet but live on other plates")
     batch = tuple(axis for axis in graph.nodes[members[0]].axes if axis.plate in plates)
-    if step is not None and (len(batch) > 1 or tied):
-        return Declined(NAME, f"{members[0]} is a chain beside other plates or hidden classes")
+    if step is not None and len(batch) > 1:
+        return Declined(NAME, f"{members[0]} is a chain beside other plates")
     held = tuple(
         GaussianMember(name, node.axes, tuple(axis for axis in node.axes if axis.plate not in plates))
         for name, node in ((name, graph.nodes[name]) for name in members)

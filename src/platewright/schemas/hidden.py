@@ -9,7 +9,7 @@ every element. The order in which it is eliminated is chosen here, once, for all
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from platewright.algebra.expression import Expression, Index, Reference
@@ -36,11 +36,18 @@ class Hidden:
     level: Index
     chain: bool
     factors: tuple[Factor, ...]
+    count: int = USUAL_LEVELS
+    """How many values it has, as far as the model tells."""
 
     @property
     def before(self) -> Index:
         """The level of the previous element of a chain."""
         return Index(self.level.name + "'", self.level.plate)
+
+    @property
+    def earlier(self) -> Hidden:
+        """The previous element of a chain, as a variable of its own."""
+        return replace(self, name=earlier_name(self.name), level=self.before)
 
     @property
     def probability(self) -> str:
@@ -90,6 +97,8 @@ class Group:
 
     members: tuple[Hidden, ...]
     cliques: tuple[Clique, ...]
+    given: tuple[Hidden, ...] = ()
+    """Variables that others sum out later: its messages are about them."""
 
     @property
     def axes(self) -> tuple[Index, ...]:
@@ -103,8 +112,19 @@ class Group:
 
     @cached_property
     def levels(self) -> Mapping[str, Index]:
-        """The level index of each member."""
-        return {item.name: item.level for item in self.members}
+        """The level index of each member, and of what is given."""
+        return {item.name: item.level for item in (*self.members, *self.given)}
+
+    @property
+    def last(self) -> tuple[Clique, ...]:
+        """The cliques whose messages leave the group."""
+        names = {item.name for item in self.members}
+        return tuple(clique for clique in self.cliques if not names & set(clique.others))
+
+
+def earlier_name(name: str) -> str:
+    """A variable at the previous element of a chain, as a variable of its own."""
+    return f"{name}.before"
 
 
 def joint_name(names: Sequence[str]) -> str:
@@ -126,40 +146,32 @@ def find_hidden(graph: Graph, name: str) -> Hidden | Declined:
     found = hidden_block(graph, name)
     node = graph.nodes[name]
     plate = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
-    level = Index(f"{name}.level", plate)
+    level, count = Index(f"{name}.level", plate), _level_count(graph, name, plate)
     match found:
         case ChainBlock():
-            return Hidden(name, node.axes, level, True, factors)
+            return Hidden(name, node.axes, level, True, factors, count)
         case ExactBlock():
             if any(isinstance(c, TableConditional) for c in found.plan.conditionals):
-                return Hidden(name, node.axes, level, False, factors)
+                return Hidden(name, node.axes, level, False, factors, count)
             return Declined(NAME, f"{name} has no table of values")
     reason = found.reason if isinstance(found, Declined) else "it is drawn by a slice sampler"
     return Declined(NAME, reason)
 
 
-def find_groups(graph: Graph, hidden: Sequence[Hidden]) -> tuple[Group, ...] | Declined:
-    """Hidden variables that are not chains, grouped by those of their factors in which they meet."""
-    names = {item.name for item in hidden}
-    chains = {item.name for item in hidden if item.chain}
-    for factor in factors_of(hidden):
-        met = sorted(factor.names & names)
-        if len(met) > 1 and chains & set(met):
-            chain = min(chains & set(met))
-            other = next(name for name in met if name != chain)
-            return Declined(NAME, f"the hidden variables {chain} and {other} meet in {factor.owner}")
+def find_groups(hidden: Sequence[Hidden]) -> tuple[Group, ...] | Declined:
+    """Hidden variables grouped by those of their factors in which they meet."""
     groups = []
-    for members in _connected(hidden):
-        found = _group(graph, members)
+    for members in connected(hidden):
+        found = group_of(members, factors_of(members))
         if isinstance(found, Declined):
             return found
         groups.append(found)
     return tuple(groups)
 
 
-def _connected(hidden: Sequence[Hidden]) -> list[list[Hidden]]:
+def connected(hidden: Sequence[Hidden]) -> list[list[Hidden]]:
     """Variables that meet, directly or through others, in the order of writing."""
-    waiting = [item for item in hidden if not item.chain]
+    waiting = list(hidden)
     found = []
     while waiting:
         group, reached = [], {waiting[0].name}
@@ -176,19 +188,19 @@ def _connected(hidden: Sequence[Hidden]) -> list[list[Hidden]]:
     return found
 
 
-def _group(graph: Graph, members: list[Hidden]) -> Group | Declined:
-    """One group with its elimination order."""
+def group_of(members: Sequence[Hidden], factors: Sequence[Factor], given: Sequence[Hidden] = ()) -> Group | Declined:
+    """One group with its elimination order; what is given stays."""
     names = {item.name for item in members}
     if odd := next((item for item in members if _plates(item) != _plates(members[0])), None):
         return Declined(NAME, f"the hidden variables {members[0].name} and {odd.name} meet but live on other plates")
-    factors = factors_of(members)
     for factor in factors:
         if reason := _apart(factor, names):
             return Declined(NAME, reason)
-    sizes = {item.name: _level_count(graph, item) for item in members}
-    scopes = [sorted(factor.names & names) for factor in factors]
-    order = choose_ordering(scopes, sizes).order
-    return Group(tuple(members), _cliques(order, factors, names))
+    kept = [item.name for item in given if any(item.name in factor.names for factor in factors)]
+    sizes = {item.name: item.count for item in (*members, *given) if item.name in {*names, *kept}}
+    scopes = [sorted(factor.names & {*names, *kept}) for factor in factors]
+    order = choose_ordering(scopes, sizes, kept).order
+    return Group(tuple(members), _cliques(order, kept, factors), tuple(given))
 
 
 def _plates(item: Hidden) -> tuple[str, ...]:
@@ -200,13 +212,13 @@ def factors_of(hidden: Sequence[Hidden]) -> list[Factor]:
     return list(dict.fromkeys(factor for item in hidden for factor in item.factors))
 
 
-def _level_count(graph: Graph, item: Hidden) -> int:
+def _level_count(graph: Graph, name: str, plate: str) -> int:
     """How many values a variable has, as far as the model tells."""
-    domain = graph.nodes[item.name].domain
+    domain = graph.nodes[name].domain
     if domain.kind == "integer":
         return int(domain.upper - domain.lower) + 1
-    plate = graph.plates.get(item.level.plate)
-    return (plate.size if plate is not None else None) or USUAL_LEVELS
+    found = graph.plates.get(plate)
+    return (found.size if found is not None else None) or USUAL_LEVELS
 
 
 def _apart(factor: Factor, names: set[str]) -> str:
@@ -221,14 +233,14 @@ def _apart(factor: Factor, names: set[str]) -> str:
     return ""
 
 
-def _cliques(order: Sequence[str], factors: Sequence[Factor], names: set[str]) -> tuple[Clique, ...]:
+def _cliques(order: Sequence[str], kept: Sequence[str], factors: Sequence[Factor]) -> tuple[Clique, ...]:
     """The cliques of an elimination order, messages going to that of the next variable in them."""
-    rank = {name: number for number, name in enumerate(order)}
-    scopes: dict[str, set[str]] = {name: set() for name in order}
-    own: dict[str, list[Factor]] = {name: [] for name in order}
-    inner: dict[str, list[str]] = {name: [] for name in order}
+    rank = {name: number for number, name in enumerate((*order, *kept))}
+    scopes: dict[str, set[str]] = {name: set() for name in rank}
+    own: dict[str, list[Factor]] = {name: [] for name in rank}
+    inner: dict[str, list[str]] = {name: [] for name in rank}
     for factor in factors:
-        touched = sorted(factor.names & names, key=rank.__getitem__)
+        touched = sorted(factor.names & set(rank), key=rank.__getitem__)
         own[touched[0]].append(factor)
         scopes[touched[0]] |= set(touched[1:])
     found = []
@@ -242,11 +254,14 @@ def _cliques(order: Sequence[str], factors: Sequence[Factor], names: set[str]) -
 
 
 def at_levels(factor: Factor, axes: tuple[Index, ...], levels: Mapping[str, Expression]) -> Expression:
-    """A factor's contribution to one element, with its hidden variables set to their levels."""
+    """A factor's contribution to one element, with hidden variables set to their levels.
+
+    The element is that of the first of them that the factor looks up.
+    """
     expression = factor.expression
     found: tuple[Expression, ...] = ()
     for name, level in levels.items():
         for place in places(factor, name):
             expression = put_in(expression, {Reference(name, place): level})
-            found = place
+            found = found or place
     return at_element(factor, found, axes, expression)

@@ -12,6 +12,8 @@ from platewright.algebra.expression import Index
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
 from platewright.program.program import Program
+from platewright.schemas.chain_group import ChainGroup, Scope, find_chain_groups, without_chains
+from platewright.schemas.chain_programs import chain_shares, chain_start, chain_weights
 from platewright.schemas.expectations import expectations
 from platewright.schemas.gaussian_hidden import GaussianGroup, find_gaussian_groups
 from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
@@ -22,11 +24,36 @@ Seen = Callable[[Factor], Factor | Declined]
 
 
 @dataclass(frozen=True)
+class Chain:
+    """A group of chains with its programs: before the recursions, after them, and to begin with."""
+
+    group: ChainGroup
+    weights: Program
+    shares: Program
+    start: Program
+    scopes: tuple[Scope, ...]
+    """Sets of variables whose joint probabilities the statistics need."""
+
+    @property
+    def move_axes(self) -> tuple[Index, ...]:
+        """The axes of the log weights of neighbours: steps and classes only where they matter."""
+        return next(statement.indices for statement in self.weights.body if statement.name == self.group.moves)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The arrays that are wanted: of single variables, of those that statistics need together, and of cliques."""
+        wanted = [*((item.name,) for item in self.group.members), *self.scopes]
+        cliques = [clique.probability for inner in self.group.inner for clique in inner.cliques]
+        return tuple(dict.fromkeys([*(self.group.array(scope) for scope in wanted), *cliques]))
+
+
+@dataclass(frozen=True)
 class Latent:
     """Hidden variables, the programs of both steps, and what they exchange."""
 
     hidden: tuple[Hidden, ...]
     groups: tuple[Group, ...]
+    chains: tuple[Chain, ...]
     gaussian: tuple[GaussianGroup, ...]
     programs: tuple[Program, ...]
     """The complete programs, one for each block of parameters, made soft."""
@@ -103,19 +130,34 @@ def find_latent(
         return clouds
     hidden = [_without_gaussians(item, clouds, set(gaussians)) for item in hidden]
     clouds = tuple(replace(g, classes=tuple(_same(hidden, item) for item in g.classes)) for g in clouds)
-    groups = find_groups(graph, hidden)
+    bound = find_chain_groups(hidden)
+    if isinstance(bound, Declined):
+        return bound
+    groups = find_groups(without_chains(hidden, bound))
     if isinstance(groups, Declined):
         return groups
     programs = []
-    joint: dict[tuple[str, ...], None] = {tuple(i.name for i in c.classes): None for c in clouds if len(c.classes) > 1}
+    together = [*(tuple(item.name for item in cloud.classes) for cloud in clouds), *(chain.above for chain in bound)]
+    inside = {item.name: chain for chain in bound for item in chain.members}
+    joint = {names: None for names in together if len(names) > 1 and not inside.keys() & set(names)}
+    along = {(inside[name], names): None for names in together for name in names if name in inside}
     for program in complete:
-        soft = softened(program, hidden, groups, clouds)
+        soft = softened(graph.plates, program, hidden, groups, bound, clouds)
         if isinstance(soft, Declined):
             return soft
         programs.append(soft.program)
         joint |= dict.fromkeys(soft.joint)
+        along |= dict.fromkeys(soft.along)
+    chains = []
+    for group in bound:
+        scopes = tuple(scope for other, scope in along if other is group)
+        weights = chain_weights(graph, group)
+        if isinstance(weights, Declined):
+            return weights
+        shares, start = chain_shares(graph, group, scopes), chain_start(graph, group, scopes)
+        chains.append(Chain(group, weights, shares, start, scopes))
     expect = expectations(graph, groups, tuple(joint))
-    return Latent(tuple(hidden), groups, clouds, tuple(programs), expect, tuple(joint))
+    return Latent(tuple(hidden), groups, tuple(chains), clouds, tuple(programs), expect, tuple(joint))
 
 
 def _without_gaussians(item: Hidden, clouds: Sequence[GaussianGroup], gaussians: set[str]) -> Hidden:

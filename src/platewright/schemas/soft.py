@@ -2,24 +2,28 @@
 
     sum_n [z[n] = k] y[n]      becomes      sum_n sum_l p(z[n] = l | data, parameters) [l = k] y[n]
 
-Hidden variables of one element that a statement mentions together need their joint probabilities.
+Hidden variables of one element that a statement mentions together need their joint probabilities; those of a step of a
+chain are joint with the step before, and with the classes of the sequence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from platewright.algebra.build import multiply, total
-from platewright.algebra.expression import Expression, Index, Lag, Reference, mentions, walk
+from platewright.algebra.build import multiply, substitute, total
+from platewright.algebra.expression import Expression, Index, Indicator, Lag, Multiply, Reference, mentions, walk
 from platewright.algebra.put_in import put_in
+from platewright.language.plate import Plate, root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Cell, Feature, Pool, Statistic
+from platewright.schemas.chain_group import ChainGroup, Scope
+from platewright.schemas.chain_programs import check_scope
 from platewright.schemas.gaussian_hidden import GaussianGroup
-from platewright.schemas.hidden import NAME, Group, Hidden, joint_name
+from platewright.schemas.hidden import NAME, Group, Hidden, earlier_name, joint_name
 from platewright.schemas.points import in_points
-from platewright.schemas.weighing import Weighing, places_in
+from platewright.schemas.weighing import Place, Weighing, places_in
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,19 @@ class Softened:
 
     program: Program
     joint: tuple[tuple[str, ...], ...]
+    along: tuple[tuple[ChainGroup, Scope], ...]
 
 
 def softened(
-    program: Program, hidden: Sequence[Hidden], groups: Sequence[Group], gaussian: Sequence[GaussianGroup] = ()
+    plates: Mapping[str, Plate],
+    program: Program,
+    hidden: Sequence[Hidden],
+    groups: Sequence[Group],
+    chains: Sequence[ChainGroup],
+    gaussian: Sequence[GaussianGroup],
 ) -> Softened | Declined:
     """A program for known hidden values as one for their probabilities, and points in place of Gaussians."""
-    softener = Softener(tuple(hidden), tuple(groups), tuple(gaussian))
+    softener = Softener(plates, tuple(hidden), tuple(groups), tuple(chains), tuple(gaussian))
     passes: list[Statistic | Pool] = []
     for statement in program.passes:
         found = softener.statement(statement)
@@ -45,10 +55,10 @@ def softened(
     for item in hidden:
         columns.pop(item.name, None)
         columns[item.probability] = (*item.axes, item.level)
-        if item.chain:
-            columns[item.pair] = (*item.axes, item.before, item.level)
     for names in softener.joint:
         columns[joint_name(names)] = softener.axes(names)
+    for chain, scope in softener.along:
+        columns[chain.array(scope)] = chain.axes(scope)
     for group in gaussian:
         for member in group.members:
             columns.pop(member.name, None)
@@ -56,17 +66,20 @@ def softened(
                 columns[name] = (*group.axes, group.point, *member.inner)
     whole = tuple(name for name in program.whole if name in columns)
     soft = replace(program, passes=tuple(passes), columns=columns, whole=whole)
-    return Softened(soft, tuple(softener.joint))
+    return Softened(soft, tuple(softener.joint), tuple(softener.along))
 
 
 @dataclass
 class Softener:
     """Makes statements soft and notes which joint probabilities that takes."""
 
+    plates: Mapping[str, Plate]
     hidden: tuple[Hidden, ...]
     groups: tuple[Group, ...]
-    gaussian: tuple[GaussianGroup, ...] = ()
+    chains: tuple[ChainGroup, ...]
+    gaussian: tuple[GaussianGroup, ...]
     joint: dict[tuple[str, ...], None] = field(default_factory=dict)
+    along: dict[tuple[ChainGroup, Scope], None] = field(default_factory=dict)
 
     def axes(self, names: tuple[str, ...]) -> tuple[Index, ...]:
         """The axes of a joint probability."""
@@ -90,20 +103,27 @@ class Softener:
             return statement
         if isinstance(statement, Statistic) and statement.kind != "sum":
             return Declined(NAME, f"{statement.name} is a {statement.kind} over hidden values")
+        named, settled = {item.name for item in mentioned}, set[str]()
+        for chain in self.chains:
+            if not any(item.name in named for item in chain.members):
+                continue
+            if settled & set(chain.above):
+                return Declined(NAME, f"a statistic needs {chain.name} together with another chain of one class")
+            found = self.along_chain(parts, chain, whole)
+            if isinstance(found, Declined):
+                return found
+            whole = whole.times(found)
+            settled |= set(chain.above)
         for group in self.groups:
-            members = [item for item in group.members if item in mentioned]
+            members = [item for item in group.members if item.name in named - settled]
+            if members and settled & set(group.levels):
+                return Declined(NAME, f"a statistic needs {members[0].name} together with a chain of its class")
             found = self.together(parts, members, whole)
             if isinstance(found, Declined):
                 return found
             whole = whole.times(found)
-        for item in mentioned:
-            if item.chain:
-                found = along_chain(parts, item)
-                if isinstance(found, Declined):
-                    return found
-                whole = whole.times(found)
         return (
-            _weighed_statistic(statement, whole)
+            _weighed_statistic(statement, whole, self.plates)
             if isinstance(statement, Statistic)
             else _weighed_pool(statement, whole)
         )
@@ -126,33 +146,61 @@ class Softener:
         changes: dict[Expression, Expression] = {Reference(item.name, place): item.level for item in items}
         return Weighing(Reference(joint_name(names), (*place, *levels)), changes, levels)
 
+    def along_chain(self, parts: list[Expression], chain: ChainGroup, around: Weighing) -> Weighing | Declined:
+        """The joint probability of members of a group of chains at one step, and of the classes that they go with."""
+        inside: dict[str, Place] = {}
+        steps: set[Expression] = set()
+        for item in (*chain.members, *chain.classes):
+            found = places_in(parts, item.name) | {place for name, place in around.elements if name == item.name}
+            for place in found:
+                at = place[item.axes.index(chain.step)] if chain.step in item.axes else None
+                name = earlier_name(item.name) if isinstance(at, Lag) else item.name
+                if inside.setdefault(name, place) != place:
+                    return Declined(NAME, f"a statistic needs {item.name} at several places")
+                steps |= set() if at is None else {at.index if isinstance(at, Lag) else at}
+        scope = chain.ordered(set(inside))
+        if len(steps) != 1 or len({inside[name] for name in scope if len(inside[name]) > 1}) > 1:
+            return Declined(NAME, f"a statistic needs {', '.join(scope)} at several places")
+        step = steps.pop()
+        wanted = tuple(put_in(at, {chain.step: step}) for at in chain.place)
+        if odd := next((name for name in scope if name in chain.above and inside[name] != wanted), None):
+            return Declined(NAME, f"a statistic needs {odd} at several places")
+        if reason := check_scope(chain, scope):
+            return Declined(NAME, reason)
+        self.along[chain, scope] = None
+        element = next((inside[name] for name in scope if len(inside[name]) > 1), (step,))
+        levels = tuple(chain.levels[name] for name in scope)
+        changes: dict[Expression, Expression] = {
+            Reference(name.removesuffix(".before") if name in chain.before else name, inside[name]): level
+            for name, level in zip(scope, levels, strict=True)
+        }
+        return Weighing(Reference(chain.array(scope), (*element, *levels)), changes, levels)
 
-def along_chain(parts: list[Expression], item: Hidden) -> Weighing | Declined:
-    """The probability of an element of a chain, or of two neighbours."""
-    found = places_in(parts, item.name)
-    lagged = {place for place in found if any(isinstance(at, Lag) for at in place)}
-    plain = found - lagged
-    if len(plain) > 1 or len(lagged) > 1:
-        return Declined(NAME, f"a statistic needs {item.name} at several places")
-    changes: dict[Expression, Expression] = {Reference(item.name, place): item.level for place in plain}
-    if not lagged:
-        return Weighing(Reference(item.probability, (*plain.pop(), item.level)), changes, (item.level,))
-    place = lagged.pop()
-    lag = next(at for at in place if isinstance(at, Lag))
-    changes[Reference(item.name, place)] = item.before
-    return Weighing(Reference(item.pair, (lag.index, item.before, item.level)), changes, (item.before, item.level))
 
-
-def _weighed_statistic(statement: Statistic, whole: Weighing) -> Statistic:
+def _weighed_statistic(statement: Statistic, whole: Weighing, plates: Mapping[str, Plate]) -> Statistic:
     body: Expression = multiply(whole.weight, put_in(statement.summand, whole.changes))
     kept = []
     for index in whole.extra:
         summed = total(body, index)
-        if any(isinstance(n, Reference) and index in n.indices for n in walk(summed)):
-            kept.append(index)
-        else:
+        if not any(isinstance(n, Reference) and index in n.indices for n in walk(summed)):
             body = summed
+        elif (picked := _picked(body, index, statement, plates)) is not None:
+            body = picked
+        else:
+            kept.append(index)
     return replace(statement, over=(*statement.over, *kept), summand=body)
+
+
+def _picked(body: Expression, index: Index, statement: Statistic, plates: Mapping[str, Plate]) -> Expression | None:
+    """The sum over a level of `[level = k] ...` for an index k of the result that runs over the same set."""
+    for factor in body.factors if isinstance(body, Multiply) else ():
+        if isinstance(factor, Indicator) and index in (factor.left, factor.right):
+            other = factor.right if factor.left == index else factor.left
+            if isinstance(other, Index) and other in statement.indices:
+                if root_of(plates, other.plate) == root_of(plates, index.plate):
+                    rest = multiply(*(part for part in body.factors if part is not factor))
+                    return substitute(rest, {index: other})
+    return None
 
 
 def _weighed_pool(statement: Pool, whole: Weighing) -> Pool:

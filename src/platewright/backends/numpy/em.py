@@ -11,20 +11,22 @@ the library takes longer ones as well where EM is slow.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import replace
 
 from platewright.backends.hints import functions_of, without_hints
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support
-from platewright.backends.numpy.chain import ChainText
 from platewright.backends.numpy.main import main_text
 from platewright.backends.numpy.modes import mode_lines
 from platewright.backends.numpy.program import Emitter
 from platewright.errors import PlatewrightError
 from platewright.language.plate import beginning
+from platewright.program.statements import Assign
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Hidden, joint_name
+from platewright.schemas.latent import Chain
 
 RESERVED = (
     *(function.__name__ for function in (*em_support.SHARED, em_support.climbed)),
@@ -50,7 +52,10 @@ class _EMEmitter(Emitter):
         self.plan = plan
         nodes = plan.graph.nodes
         self.data = [name for name in nodes if plan.graph.is_known(name) and self._is_read(name)]
+        self.expected = expected_statements(plan)
         both = {**plan.maximise.columns, **plan.expect.columns}
+        for chain in plan.latent.chains:
+            both |= {**chain.weights.columns, **chain.shares.columns, **chain.start.columns}
         learned = [name for conditional in plan.complete.conditionals for name in conditional.variables]
         both |= {name: node.axes for name, node in nodes.items() if name in self.data or name in learned}
         self.both = both
@@ -118,17 +123,15 @@ class _EMEmitter(Emitter):
 
     def expect_function(self) -> str:
         body: list[str] = []
-        for statement in self.plan.expect.body:
-            body += self._because(statement.because)
-            value = self.printer.printed(statement.expression, statement.indices, full=True)
-            body.append(f"{self.names(statement.name)} = {value}")
+        for chain in self.plan.latent.chains:
+            body += self.assigned(chain.weights.body) + self.recursions(chain)
+        body += self.assigned(self.plan.expect.body)
         results = [s.name for s in self.plan.expect.body if s.name.endswith(".probability")]
         totals_of = [f"np.sum({self.names(name)})" for group in self.plan.latent.groups for name in group.log_norms]
-        for item in self.plan.hidden:
-            if item.chain:
-                body += self.chain(item)
-                results += [item.probability, item.pair]
-                totals_of.append(self.names(f"{item.name}.total"))
+        for chain in self.plan.latent.chains:
+            body += self.assigned(chain.shares.body)
+            results += chain.results
+            totals_of += [] if chain.group.classes else [f"np.sum({self.names(chain.group.norm)})"]
         body.append("# log p(data, parameters)")
         for factor in self.plan.rest:
             totals_of.append(f"np.sum({self.printer.printed(factor.expression, factor.axes, full=True)})")
@@ -137,17 +140,34 @@ class _EMEmitter(Emitter):
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in results)
         body.append(f"return {{{listed}}}, float(objective)")
         doc = "Probabilities of the hidden variables given parameters, and log p(data, parameters)."
-        made = [*(statement.name for statement in self.plan.expect.body), *results]
+        made = [*self.expected, *results]
         return self._making(made, "expect(data, size)", doc, ['with np.errstate(all="ignore"):', *_indented(body)])
 
-    def chain(self, item: Hidden) -> list[str]:
-        """Log weights of a hidden chain, then the recursions along it."""
-        self.printer.used.add("forward_backward")
-        weights = ChainText(self, item.name, item.axes[0], item.level, item.before)
-        probability, pairs = self.names(item.probability), self.names(item.pair)
-        total = self.names(f"{item.name}.total")
-        lines = weights.lines(item.factors)
-        return [*lines, f"{probability}, {pairs}, {total} = forward_backward({weights.arguments})"]
+    def assigned(self, statements: Sequence[Assign]) -> list[str]:
+        """Statements of a program, each with its reason."""
+        lines = []
+        for statement in statements:
+            lines += self._because(statement.because)
+            value = self.printer.printed(statement.expression, statement.indices, full=True)
+            lines.append(f"{self.names(statement.name)} = {value}")
+        return lines
+
+    def recursions(self, chain: Chain) -> list[str]:
+        """The recursions along the chains of a group, given the classes of their sequences."""
+        self.printer.used |= {"forward_backward", "relative_to"}
+        group = chain.group
+        held = chain.move_axes
+        outside = (group.step, *(item.level for item in group.classes))
+        marks = [":" if axis in held else "None" for axis in outside]
+        moves = self.names(group.moves)
+        if "None" in marks:
+            moves += f"[{', '.join(marks)}]"
+        made = ", ".join(self.names(name) for name in (group.single_share, group.pair_share, group.norm))
+        given = [self.names(group.single), moves, self.names(beginning(group.step.plate))]
+        given += [str(len(group.states))] if len(group.states) > 1 else []
+        shown = f"{', '.join(group.now)}: forward and backward along {group.step.plate}"
+        shown += f", for each value of {', '.join(group.above)}" if group.classes else ""
+        return [*self._because(shown), f"{made} = forward_backward({', '.join(given)})"]
 
     # -- the start ---
 
@@ -162,11 +182,9 @@ class _EMEmitter(Emitter):
             columns = ", ".join(self.features(item))
             body.append(f"{name} = soft_start([{columns}], ({shape.rstrip()}), {levels}, generator)")
             found.append(item.probability)
-            if item.chain:
-                self.printer.used.add("neighbours")
-                first = self.names(beginning(item.axes[0].plate))
-                body.append(f"{self.names(item.pair)} = neighbours({name}, {first})")
-                found.append(item.pair)
+        for chain in self.plan.latent.chains:
+            body += self.assigned(chain.start.body)
+            found += [statement.name for statement in chain.start.body]
         for joint in self.plan.latent.joint:
             if joint_name(joint) not in found:
                 body.append(self.independent(joint))
@@ -205,6 +223,16 @@ class _EMEmitter(Emitter):
         text = self._function(signature, doc, body)
         self.program = kept
         return text
+
+
+def expected_statements(plan: EMPlan) -> list[str]:
+    """What the expectation makes on its way."""
+    found = [statement.name for statement in plan.expect.body]
+    for chain in plan.latent.chains:
+        group = chain.group
+        found += [statement.name for statement in (*chain.weights.body, *chain.shares.body)]
+        found += [group.single_share, group.pair_share, group.norm]
+    return found
 
 
 def _indented(lines: list[str]) -> list[str]:

@@ -80,44 +80,46 @@ def levels_apart(values: Array) -> Array:
     return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 
-def neighbours(probability: Array, first: Array) -> Array:
-    """Pairs of neighbouring values as if they were independent: where chains begin there is none."""
-    pair = np.concatenate([probability[:1], probability[:-1]])[:, :, None] * probability[:, None, :]
-    return np.where(np.asarray(first)[:, None, None] != 0, 0.0, pair)
+def forward_backward(single: Array, pair: Array, first: Array, chains: int = 1) -> tuple[Array, Array, Array]:
+    """Probabilities of values and of pairs of neighbours along chains, and the log weight that each step adds.
 
-
-def forward_backward(single: Array, pair: Array, first: Array) -> tuple[Array, Array, float]:
-    """Probabilities of each value and of each pair of neighbours along chains, and the log of the total weight.
-
-    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
+    `single[t, ..., j]` and `pair[t, ..., i, j]` are log weights, `pair` of length 1 where all steps have the same; a
+    chain begins where `first[t]` is 1. Several chains have an axis each and count as one.
     """
-    steps, levels = single.shape
+    shape, count = single.shape, int(np.prod(single.shape[single.ndim - chains :]))
+    single = single.reshape(*shape[: single.ndim - chains], count)
+    pair = pair.reshape(*pair.shape[: pair.ndim - 2 * chains], count, count)
+    single, pair = (np.where(weights < -1e299, -np.inf, weights) for weights in (single, pair))
     begins = np.asarray(first) != 0
-    filtered = np.empty((steps, levels))
-    total = 0.0
-    for t in range(steps):
+    filtered, added = np.empty(single.shape), np.empty(single.shape[:-1])
+    for t in range(len(single)):
         row = single[t]
         if not begins[t]:
-            row = row + special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
-        norm = special.logsumexp(row)
-        if norm == -np.inf:
+            row = row + special.logsumexp(filtered[t - 1][..., :, None] + pair[t % len(pair)], axis=-2)
+        added[t] = special.logsumexp(row, axis=-1)
+        if np.isneginf(added[t]).all():
             raise ArithmeticError(f"the data have probability zero at step {t}")
-        filtered[t] = row - norm
-        total += norm
-    ahead = np.zeros(levels)
-    probability, pairs = np.empty((steps, levels)), np.zeros((steps, levels, levels))
-    for t in reversed(range(steps)):
+        filtered[t] = relative_to(row, added[t][..., None])
+    ahead = np.zeros(single.shape[1:])
+    probability, pairs = np.empty(single.shape), np.zeros((*single.shape, count))
+    for t in reversed(range(len(single))):
         smooth = filtered[t] + ahead
-        probability[t] = np.exp(smooth - special.logsumexp(smooth))
+        probability[t] = np.exp(relative_to(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
         if begins[t]:
-            ahead = np.zeros(levels)
+            ahead = np.zeros(single.shape[1:])
+            pairs[t, ..., 0, :] = probability[t]  # before a first step the first value stands for any
             continue
-        arriving = pair[t] + (single[t] + ahead)
-        joint = filtered[t - 1][:, None] + arriving
-        pairs[t] = np.exp(joint - special.logsumexp(joint))
-        ahead = special.logsumexp(arriving, axis=1)
-        ahead = ahead - special.logsumexp(ahead)
-    return probability, pairs, total
+        arriving = pair[t % len(pair)] + (single[t] + ahead)[..., None, :]
+        joint = filtered[t - 1][..., :, None] + arriving
+        pairs[t] = np.exp(relative_to(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
+        ahead = special.logsumexp(arriving, axis=-1)
+        ahead = relative_to(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
+    return probability.reshape(shape), pairs.reshape(*shape, *shape[len(shape) - chains :]), added
+
+
+def relative_to(weights: Array, norm: Array) -> Array:
+    """Log weights less their norm; where nothing is possible there is none."""
+    return weights - np.where(np.isneginf(norm), 0.0, norm)
 
 
 def climbed(
@@ -197,4 +199,4 @@ MODES = {
     "InverseWishart": mode_of_inverse_wishart,
 }
 """The families whose modes an emitted program can compute, with parameters in the order of the family."""
-SHARED = (*MODES.values(), soft_start, levels_apart, neighbours, forward_backward)
+SHARED = (*MODES.values(), soft_start, levels_apart, forward_backward, relative_to)

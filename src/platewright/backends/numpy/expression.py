@@ -233,7 +233,8 @@ class NumpyPrinter:
             one, two = two, one
         if two.axes != (index,) or not one.axes or one.axes[-1] != index:
             return None
-        return Code(f"{one.wrapped(_ATOM)} @ {two.wrapped(_ATOM)}", one.axes[:-1], _PRODUCT)
+        # `a * b @ c` would be `(a * b) @ c`: inside a product it needs brackets, as a sum does.
+        return Code(f"{one.wrapped(_ATOM)} @ {two.wrapped(_ATOM)}", one.axes[:-1], _SUM)
 
     def reduced(self, function: str, index: Index, body: Expression, scope: Scope) -> Code:
         inner = self.code(body, (*scope, index))

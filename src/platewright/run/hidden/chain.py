@@ -1,6 +1,8 @@
 """Hidden chains along an ordered plate: forward and backward recursions on log weights, for many sequences at once.
 
 forward[t, j]  = log p(data up to t, z_t = j)          backward sampling draws z_T, then z_{t-1} given z_t
+
+The sums take any axes between step and values: a chain for each class that its sequence may have.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Lag, Reference, free_indices, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor
-from platewright.language.plate import beginning
-from platewright.schemas.hidden import Hidden
 
 
 @dataclass(frozen=True, eq=False)
 class ChainWeights:
-    """Log weights of a chain: `single[t, j]`, and `pair[t, i, j]` for steps that have a previous one."""
+    """Log weights of a chain: `single[t, ..., j]`, and `pair[t, ..., i, j]` for steps that have a previous one.
+
+    Weights of neighbours that are the same at all steps stand in `pair` once.
+    """
 
     single: Array
     pair: Array
@@ -31,6 +34,10 @@ class ChainWeights:
     def length(self) -> int:
         """Number of steps of all sequences together."""
         return len(self.single)
+
+    def into(self, at: Array) -> Array:
+        """The weights of neighbours of some steps with those before them."""
+        return self.pair[at] if len(self.pair) == self.length else self.pair
 
 
 def chain_weights(
@@ -111,20 +118,25 @@ def _log_sum(values: Array, axis: int) -> Array:
     return found
 
 
-def forward(weights: ChainWeights) -> tuple[Array, float]:
-    """Filtered log weights (normalised at each step) and the log of the total weight."""
+def forward(weights: ChainWeights) -> tuple[Array, Array]:
+    """Filtered log weights (normalised at each step), and what each step adds to the log of the total weight."""
     lanes = lanes_of(weights.first)
     filtered = np.full_like(weights.single, -np.inf)
-    total = 0.0
+    added = np.zeros(weights.single.shape[:-1])
     for time in range(len(lanes.running)):
         at = lanes.at(time)
         row = weights.single[at]
         if time:
-            row = row + _log_sum(filtered[at - 1][:, :, None] + weights.pair[at], axis=1)
-        norm = _log_sum(row, axis=1)
-        filtered[at] = row - np.where(np.isneginf(norm), 0.0, norm)[:, None]  # impossible chains stay so to their end
-        total += float(norm.sum())
-    return filtered, total
+            row = row + _log_sum(filtered[at - 1][..., :, None] + weights.into(at), axis=-2)
+        added[at] = _log_sum(row, axis=-1)
+        filtered[at] = _scaled(row, added[at][..., None])  # impossible chains stay so to their end
+    return filtered, added
+
+
+def _scaled(values: Array, norm: Array) -> Array:
+    """Log weights less their norm, where there is one."""
+    found: Array = values - np.where(np.isneginf(norm), 0.0, norm)
+    return found
 
 
 def backward_sample(weights: ChainWeights, filtered: Array, generator: np.random.Generator) -> Array:
@@ -141,50 +153,25 @@ def backward_sample(weights: ChainWeights, filtered: Array, generator: np.random
 
 
 def smooth(weights: ChainWeights, filtered: Array) -> tuple[Array, Array]:
-    """Posterior probabilities of each value, and of each pair of neighbouring values."""
+    """Posterior probabilities of each value, and of each pair of neighbouring values; zeros where none is possible."""
     lanes = lanes_of(weights.first)
-    steps, size = filtered.shape
-    ahead = np.zeros((steps, size))
-    pairs = np.zeros((steps, size, size))
+    ahead = np.zeros(filtered.shape)
+    pairs = np.zeros((*filtered.shape, filtered.shape[-1]))
     for time in reversed(range(len(lanes.running) - 1)):
         at = lanes.at(time, ahead=1)
-        arriving = weights.pair[at + 1] + (weights.single[at + 1] + ahead[at + 1])[:, None, :]
-        joint = filtered[at][:, :, None] + arriving
-        whole = _log_sum(joint.reshape(len(at), -1), axis=1)
-        pairs[at + 1] = np.exp(joint - whole[:, None, None])
-        row = _log_sum(arriving, axis=2)
-        ahead[at] = row - _log_sum(row, axis=1)[:, None]
+        arriving = weights.into(at + 1) + (weights.single[at + 1] + ahead[at + 1])[..., None, :]
+        joint = filtered[at][..., :, None] + arriving
+        whole = _log_sum(joint.reshape(*joint.shape[:-2], -1), axis=-1)
+        pairs[at + 1] = np.exp(_scaled(joint, whole[..., None, None]))
+        row = _log_sum(arriving, axis=-1)
+        ahead[at] = _scaled(row, _log_sum(row, axis=-1)[..., None])
     marginal = filtered + ahead
-    return np.exp(marginal - _log_sum(marginal, axis=1)[:, None]), pairs
+    return np.exp(_scaled(marginal, _log_sum(marginal, axis=-1)[..., None])), pairs
 
 
-@dataclass(frozen=True, eq=False)
-class Smoothed:
-    """Posterior probabilities of a hidden chain, the log of the total weight, and the largest log weight of a step."""
-
-    probability: Array
-    pair: Array
-    log_total: float
-    steepest: float
-    log_possible: Array
-    """Minus infinity at steps up to which the data have probability zero whatever the chain is, else 0."""
-
-
-def smoothed(item: Hidden, environment: Environment) -> Smoothed:
-    """Both recursions for a hidden variable of a plan; impossible data leave no probabilities."""
-    first = np.asarray(environment.values[beginning(item.axes[0].plate)])
-    weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
-    steepest = float(np.max(weights.single, initial=-np.inf))
-    filtered, log_total = forward(weights)
-    if np.isneginf(log_total):
-        zeros = np.zeros_like(weights.single), np.zeros_like(weights.pair)
-        return Smoothed(*zeros, log_total, steepest, _log_possible(weights, filtered))
-    return Smoothed(*smooth(weights, filtered), log_total, steepest, np.zeros(weights.length))
-
-
-def _log_possible(weights: ChainWeights, filtered: Array) -> Array:
-    """Minus infinity where no value is possible though some was at the step before."""
-    ruled_out = np.isneginf(filtered).all(axis=1)
+def log_possible(weights: ChainWeights, filtered: Array) -> Array:
+    """Minus infinity where no value is possible though some was at the step before, else 0."""
+    ruled_out = np.isneginf(filtered).all(axis=tuple(range(1, filtered.ndim)))
     reached = np.concatenate([[True], ~ruled_out[:-1]]) | weights.first
     return np.where(ruled_out & reached, -np.inf, 0.0)
 

@@ -17,7 +17,8 @@ from platewright.run.checks.sanity import check_possible
 from platewright.run.exact.native import _warn_once
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
-from platewright.run.hidden.chain import smoothed, some_steps
+from platewright.run.hidden.chain import some_steps
+from platewright.run.hidden.chain_group import possible, shared
 from platewright.run.hidden.climbing import Climb, Slope, climb
 from platewright.run.hidden.gaussian_hidden import condition, with_points
 from platewright.run.hidden.interior import moved_inside
@@ -113,6 +114,11 @@ class Runner:
             steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
             if not cloud.classes:
                 total += float(np.sum(conditioned.log_norm))
+        passed = [possible(chain, everything, self.sizes) for chain in self.plan.latent.chains]
+        for chain, one in zip(self.plan.latent.chains, passed, strict=True):
+            everything |= one.arrays
+            steepest = max(steepest, one.steepest)
+            total += 0.0 if chain.group.classes else float(np.sum(one.arrays[chain.group.norm]))
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._expect, {}, everything, self.sizes)
             for group in self.plan.latent.groups:
@@ -121,13 +127,9 @@ class Runner:
                     total += float(np.sum(computed[name]))
                     steepest = max(steepest, float(np.max(computed[name], initial=-np.inf)))
             found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
+        for chain, one in zip(self.plan.latent.chains, passed, strict=True):
+            found |= shared(chain, one, {**everything, **found}, self.sizes)
         environment = Environment(everything, self.sizes)
-        for item in self.plan.hidden:
-            if item.chain:
-                chain = smoothed(item, environment)
-                check_possible(item.name, chain.log_possible)
-                found[item.probability], found[item.pair] = chain.probability, chain.pair
-                total, steepest = total + chain.log_total, max(steepest, chain.steepest)
         with np.errstate(divide="ignore"):
             for factor in self.plan.rest:
                 total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
@@ -230,6 +232,7 @@ def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> s
     enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
     wanted = backend == "c" or (backend == "auto" and rows >= enough)
     fits = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
+    fits = fits and all(chain.group.alone for chain in plan.latent.chains)
     has_compiler = find_compiler() is not None
     if backend == "c" and not has_compiler:
         _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs EM")

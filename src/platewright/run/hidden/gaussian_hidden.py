@@ -19,7 +19,8 @@ from platewright.language.plate import beginning
 from platewright.program.program import Program
 from platewright.run.execute import finish, loaded
 from platewright.run.hidden.gaussian_chain import ChainSystem
-from platewright.schemas.gaussian_hidden import GaussianGroup, block_name, earlier_name, gradient_name
+from platewright.schemas.gaussian_hidden import GaussianGroup, block_name, gradient_name
+from platewright.schemas.hidden import earlier_name
 from platewright.schemas.latent import Latent
 
 Sizes = Mapping[str, int]

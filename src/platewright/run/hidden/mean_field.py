@@ -9,23 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment
 from platewright.elimination.expected import covariance_name, mean_name, moment_name
 from platewright.elimination.state import FamilyConditional, GaussianConditional
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
-from platewright.language.plate import beginning
 from platewright.program.program import EVIDENCE
 from platewright.recognition.moments import expected_statistics
 from platewright.run.exact.marginal import Marginal, evaluate_at
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, arguments, finish, loaded
-from platewright.run.hidden.chain import chain_weights, forward, smooth
+from platewright.run.hidden.chain_group import chain_entropy, entropy_of, possible, shared
 from platewright.run.hidden.climbing import FALL
 from platewright.run.hidden.gaussian_hidden import condition, with_points
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.results.iterated import Iterated
-from platewright.schemas.hidden import Group, Hidden, hidden_named, joint_name
+from platewright.schemas.hidden import hidden_named, joint_name
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -97,28 +95,23 @@ class Runner:
         for conditioned in clouds.values():
             found |= conditioned.arrays
             everything |= conditioned.arrays
+        passed = [possible(chain, everything, self.sizes) for chain in self.plan.latent.chains]
+        for one in passed:
+            everything |= one.arrays
         if self.plan.expect.body:
             computed = finish(self.plan.expect, self._hidden, {}, everything, self.sizes)
             found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
-            entropy += sum(_entropy(group, computed) for group in self.plan.latent.groups)
+            entropy += sum(entropy_of(group, computed) for group in self.plan.latent.groups)
+        for chain, one in zip(self.plan.latent.chains, passed, strict=True):
+            given = {**everything, **found}
+            shares = shared(chain, one, given, self.sizes)
+            found |= shares
+            entropy += chain_entropy(chain, one, shares, given, self.sizes)
         for cloud, conditioned in clouds.items():
             names = tuple(item.name for item in cloud.classes)
             weight = found[joint_name(names)] if names else 1.0
             entropy += float(np.sum(weight * conditioned.entropy))
-        environment = Environment(everything, self.sizes)
-        for item in self.plan.hidden:
-            if item.chain:
-                entropy += self._chain(item, environment, found)
         return found, entropy
-
-    def _chain(self, item: Hidden, environment: Environment, found: dict[str, Array]) -> float:
-        first = self.columns[beginning(item.axes[0].plate)]
-        weights = chain_weights(item.name, item.factors, item.level.plate, first, environment)
-        filtered, total = forward(weights)
-        single, pair = smooth(weights, filtered)
-        found[item.probability], found[item.pair] = single, pair
-        inside = np.sum(np.where(single > 0, single * weights.single, 0.0))
-        return float(total - inside - np.sum(np.where(pair > 0, pair * weights.pair, 0.0)))
 
     def run(self, expectations: Mapping[str, Array], entropy: float, iterations: int, tolerance: float) -> Bounded:
         """Updates in turn until the bound stands still."""
@@ -141,17 +134,6 @@ class Runner:
             current, entropy = self.hidden(self.moments(posterior))
             posterior, evidence = self.posterior(current)
         return Bounded(posterior.values, current, (*bounds, evidence + entropy), False)
-
-
-def _entropy(group: Group, computed: Mapping[str, Array]) -> float:
-    """The entropy of a group: that of each clique's first variable given the others, in turn."""
-    total = 0.0
-    for clique in group.cliques:
-        probability = computed[clique.probability]
-        message = np.expand_dims(computed[clique.message], len(group.axes))
-        share = np.where(probability > 0, computed[clique.log_weight] - message, 0.0)
-        total -= float(np.sum(probability * share))
-    return total
 
 
 def run_mean_field(

@@ -24,7 +24,7 @@ from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.exact.native import _keys, _warn_once, thread_count
 from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.hidden.chain import smoothed
+from platewright.run.hidden.chain_group import recursed
 from platewright.run.hidden.native_chain import NativeChain
 from platewright.run.hidden.native_em_pass import NativePass
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
@@ -162,11 +162,13 @@ class NativeEM:
         expect, everything = self.plan.expect, {**self.columns, **values}
         computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
         given, log_norm, steepest = dict(self.columns), 0.0, -np.inf
+        for chain in self.plan.latent.chains:
+            one = recursed(chain, everything, self.sizes)
+            given |= one.arrays
+            log_norm += float(np.sum(one.arrays[chain.group.norm]))
+            steepest = max(steepest, one.steepest)
         for item in self.plan.hidden:
             if item.chain:
-                chain = smoothed(item, Environment(everything, self.sizes))
-                given |= {item.probability: chain.probability, item.pair: chain.pair}
-                log_norm, steepest = log_norm + chain.log_total, max(steepest, chain.steepest)
                 continue
             given[item.probability] = computed[item.probability]
             log_norm += float(np.sum(computed[f"{item.name}.log_norm"]))
@@ -201,9 +203,8 @@ class NativeEM:
     def numpy_probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """The same by the emitted NumPy module."""
         everything = {**self.columns, **values}
-        expect, environment = self.plan.expect, Environment(everything, self.sizes)
+        expect = self.plan.expect
         computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
-        return {
-            item.probability: smoothed(item, environment).probability if item.chain else computed[item.probability]
-            for item in self.plan.hidden
-        }
+        for chain in self.plan.latent.chains:
+            computed = {**computed, **recursed(chain, everything, self.sizes).arrays}
+        return {item.probability: computed[item.probability] for item in self.plan.hidden}

@@ -36,9 +36,8 @@ class NativePass:
         self.layout = self.new_layout()
         self.contraction = self.new_contraction()
         self.weights = self.contraction.placed(one.weights, ())
-        self.sums = [
-            (s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a != self.level))) for s in one.sums
-        ]
+        held = self.contraction.levels
+        self.sums = [(s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a not in held))) for s in one.sums]
         self.pools = [PlacedPool(self.contraction, pool) for pool in one.pools]
         self.layout.filled_up()
         self.fused: Fused = fuse(self.layout)

@@ -55,6 +55,7 @@ class Contraction:
         self.layout = layout
         self.sizes = layout.sizes
         self.level = layout.one.item.level
+        self.levels: tuple[Index, ...] = (self.level,)
         self.centres = dict(layout.one.centres)
 
     def placed(self, terms: Terms, axes: tuple[Index, ...]) -> list[Placed]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.family import Array
-from platewright.language.plate import beginning
 from platewright.operations.split_partly_known import observed_name
+from platewright.run.hidden.chain_group import start_shares
 from platewright.run.hidden.gaussian_hidden import start_points
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import GaussianGroup, GaussianMember
@@ -28,11 +28,8 @@ def start_expectations(
         if probability is None:
             probability = generator.dirichlet(np.ones(levels), shape)
         found[item.probability] = probability.reshape(*shape, levels)
-        if item.chain:
-            flat = found[item.probability]
-            pair = np.concatenate([flat[:1], flat[:-1]])[:, :, None] * flat[:, None, :]
-            first = np.asarray(columns[beginning(item.axes[0].plate)]) != 0
-            found[item.pair] = np.where(first[:, None, None], 0.0, pair)
+    for chain in plan.latent.chains:
+        found |= start_shares(chain, found, columns, sizes)
     found |= {joint_name(names): _independent(names, plan, found) for names in plan.latent.joint}
     for cloud in plan.latent.gaussian:
         means = {member.name: _guess(member, cloud, columns, sizes, generator) for member in cloud.members}

@@ -210,8 +210,8 @@ class RowPrediction(Mapping[str, Sampled]):
             if filtered is None or not same:  # an estimate gives every draw the same weights
                 values = {key: environment.values[key][draw] for key in drawn}
                 weights = chain_weights(name, factors, levels, first, environment.with_values(values))
-                filtered, total = forward(weights)
-                check_possible(name, np.asarray(total))
+                filtered, added = forward(weights)
+                check_possible(name, added.sum())
                 share = smooth(weights, filtered)[0]
             paths.append(backward_sample(weights, filtered, generator))
             chances = chances + share / self.count

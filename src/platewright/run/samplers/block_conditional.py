@@ -62,7 +62,7 @@ class BlockConditional:
                 return log_densities(conditional, [{name: point[name] for name in names} for point in points])
             name = self.block.variables[0]
             weights = self._chain(values)
-            total = forward(weights)[1]
+            total = float(forward(weights)[1].sum())
             return [_path_weight(weights, np.asarray(point[name], dtype=int)) - total for point in points]
 
     def _chain(self, values: Mapping[str, Array]) -> ChainWeights:

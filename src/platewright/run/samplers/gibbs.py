@@ -144,8 +144,8 @@ class Sampler:
         environment = Environment({**self.columns, **self.values}, self.sizes)
         levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
         weights = chain_weights(name, block.factors, levels, self.columns[beginning(step)], environment)
-        filtered, total = forward(weights)
-        check_possible(name, np.asarray(total))
+        filtered, added = forward(weights)
+        check_possible(name, added.sum())
         self.values[name] = backward_sample(weights, filtered, self.generator)
 
 

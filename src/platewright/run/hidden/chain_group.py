@@ -1,0 +1,158 @@
+"""Run a group of chains: log weights, recursions along its sequences, joint probabilities, and its entropy.
+
+All chains of a group count as one, whose values are those of its chains together; each value of the classes of a
+sequence has a chain of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Index, Reference
+from platewright.errors import SizeError
+from platewright.family import Array
+from platewright.language.plate import beginning
+from platewright.run.checks.sanity import check_possible
+from platewright.run.execute import finish, loaded
+from platewright.run.hidden.chain import ChainWeights, forward, log_possible, smooth
+from platewright.schemas.chain_group import MOST_STATES, ChainGroup
+from platewright.schemas.expectations import IMPOSSIBLE
+from platewright.schemas.hidden import Group, joint_name
+from platewright.schemas.latent import Chain
+
+Sizes = Mapping[str, int]
+Values = Mapping[str, Array]
+MOST_ELEMENTS = 2**31
+"""Numbers in the table of neighbours of all steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recursed:
+    """Probabilities given the classes and what they leave to these, with the log weights that they came from."""
+
+    weights: ChainWeights
+    arrays: dict[str, Array]
+    computed: Values
+    """What inner variables have left."""
+    log_possible: Array
+    """Minus infinity at steps up to which the data have probability zero whatever is hidden, else 0."""
+
+    @property
+    def steepest(self) -> float:
+        """The largest log weight of a step."""
+        return float(np.max(self.weights.single, initial=-np.inf))
+
+
+def possible(chain: Chain, everything: Values, sizes: Sizes) -> Recursed:
+    """Both recursions, on data that can be."""
+    found = recursed(chain, everything, sizes)
+    check_possible(", ".join(item.name for item in chain.group.members), found.log_possible)
+    return found
+
+
+def recursed(chain: Chain, everything: Values, sizes: Sizes) -> Recursed:
+    """Both recursions."""
+    group = chain.group
+    computed = finish(chain.weights, loaded(chain.weights), {}, everything, sizes)
+    weights = _weights(chain, computed, everything, sizes)
+    filtered, added = forward(weights)
+    single, pair = smooth(weights, filtered)
+    pair[weights.first, ..., 0, :] = single[weights.first]  # before a first step the first value stands for any
+    shape = single.shape[:-1]
+    values = _counts(group, sizes)
+    arrays = {
+        group.norm: added,
+        group.single_share: single.reshape(*shape, *values),
+        group.pair_share: pair.reshape(*shape, *values, *values),
+    }
+    return Recursed(weights, arrays, computed, log_possible(weights, filtered))
+
+
+def _counts(group: ChainGroup, sizes: Sizes) -> list[int]:
+    return [sizes[item.level.plate] for item in group.states]
+
+
+def _weights(chain: Chain, computed: Values, everything: Values, sizes: Sizes) -> ChainWeights:
+    """Log weights with all chains of a group as one; classes stand between step and values."""
+    group = chain.group
+    first = np.asarray(everything[beginning(group.step.plate)]) != 0
+    classes = [item.level for item in group.classes]
+    count = prod(_counts(group, sizes))
+    outside = [sizes[axis.plate] for axis in (group.step, *classes)]
+    _check_count(group, count, prod(outside))
+    single = computed[group.single].reshape(*outside, count)
+    held = [size if axis in chain.move_axes else 1 for axis, size in zip((group.step, *classes), outside, strict=True)]
+    pair = computed[group.moves].reshape(*held, count, count)
+    return ChainWeights(_possible(single), _possible(pair), first)
+
+
+def _check_count(group: ChainGroup, count: int, outside: int) -> None:
+    if len(group.states) > 1 and count > MOST_STATES:
+        raise SizeError(
+            f"the chains {', '.join(group.now)} have {count} values together", expected=f"at most {MOST_STATES}"
+        )
+    if outside * count**2 > MOST_ELEMENTS:
+        raise SizeError(
+            f"{outside * count**2} probabilities of neighbours of {', '.join(group.now)}",
+            expected=f"at most {MOST_ELEMENTS}",
+            hint="take fewer values or shorter data",
+        )
+
+
+def _possible(weights: Array) -> Array:
+    """Messages about values that cannot be are large numbers, for the sake of differences; here they are infinite."""
+    return np.where(weights <= IMPOSSIBLE / 2, -np.inf, weights)
+
+
+def shared(chain: Chain, found: Recursed, everything: Values, sizes: Sizes) -> dict[str, Array]:
+    """Joint probabilities, by name; the posterior of the classes is among `everything`."""
+    known = {**everything, **found.computed, **found.arrays}
+    if chain.shares.body:
+        known |= finish(chain.shares, loaded(chain.shares), {}, known, sizes)
+    return {name: known[name] for name in chain.results}
+
+
+def chain_entropy(chain: Chain, found: Recursed, shares: Values, everything: Values, sizes: Sizes) -> float:
+    """Of the states given the classes, and of inner variables given both."""
+    group, weights = chain.group, found.weights
+    single = found.arrays[group.single_share].reshape(weights.single.shape)
+    pair = found.arrays[group.pair_share].reshape(*weights.single.shape, weights.single.shape[-1])
+    inside = found.arrays[group.norm] - np.sum(np.where(single > 0, single * weights.single, 0.0), axis=-1)
+    moved = np.sum(np.where(pair > 0, pair * weights.pair, 0.0), axis=(-2, -1))
+    moved[weights.first] = 0.0
+    whole = np.where(np.isneginf(inside), 0.0, inside) - moved  # of a class that cannot be, the weight is zero
+    total = float(np.sum(_class_weights(group, everything, sizes) * whole))
+    both = {**found.computed, **shares}
+    return total + sum(entropy_of(inner, both) for inner in group.inner)
+
+
+def _class_weights(group: ChainGroup, everything: Values, sizes: Sizes) -> Array:
+    """The posterior of the classes, as each step sees it."""
+    if not group.classes:
+        return np.ones(())
+    levels: tuple[Index, ...] = tuple(item.level for item in group.classes)
+    at = Reference(joint_name(group.above), (*group.place, *levels))
+    return np.asarray(evaluate(at, Environment(everything, sizes), (group.step, *levels)))
+
+
+def entropy_of(group: Group, computed: Values) -> float:
+    """The entropy of a group: that of each clique's first variable given the others, in turn."""
+    total = 0.0
+    for clique in group.cliques:
+        probability = computed[clique.probability]
+        message = np.expand_dims(computed[clique.message], len(group.axes))
+        share = np.where(probability > 0, computed[clique.log_weight] - message, 0.0)
+        total -= float(np.sum(probability * share))
+    return total
+
+
+def start_shares(chain: Chain, guesses: Values, columns: Values, sizes: Sizes) -> dict[str, Array]:
+    """Joint probabilities to begin with, from guesses of single variables."""
+    if not chain.start.body:
+        return {}
+    return finish(chain.start, loaded(chain.start), {}, {**columns, **guesses}, sizes)
