@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
-from bugs.fuzz import run, trial
+from bugs.fuzz import Trial, run, trial
 from platewright.errors import BugsError
 from platewright.language.bugs.data import parse_data
 from platewright.language.bugs.parse import parse
@@ -61,8 +63,6 @@ def test_a_hostile_text_is_refused_or_read_but_never_crashes(text: str) -> None:
 
 
 def run_text(text: str) -> tuple[str, float]:
-    from bugs.fuzz import Trial
-
     return run(Trial(text, "list()"))
 
 
@@ -70,7 +70,10 @@ def run_text(text: str) -> tuple[str, float]:
     "text",
     ["c(" * 10_000, "list(" * 10_000, "x <- " + "-" * 100_000 + "1", "[" * 100_000, "{" * 100_000, '{"a":' * 5_000,
      "x <- 1:1000000000", "x <- rep(1, 1e12)", "x <- structure(c(1,2), .Dim = c(1e9, 1e9))", "x <- system('rm')",
-     "x[] y[] 1 2 3 END", "x[", "x <- structure(", "list(a = list(b = 1))"],
+     "x[] y[] 1 2 3 END", "x[", "x <- structure(", "list(a = list(b = 1))", "x <- structure(1:2, .Dim = list(a = 2))",
+     "x <- structure(c(), .Dim = c(9223372036854775807, 0, 1000001))", "x <- rep(1, NA)", "x <- 1:NA",
+     "x <- rep(1, 1e308)", "x <- c(" + "1:1000000, " * 100 + "1)",
+     "list(" + ", ".join(f"v{k} = 1:1000000" for k in range(100)) + ")"],
 )  # fmt: skip
 def test_hostile_data_are_refused(text: str) -> None:
     try:
@@ -78,6 +81,33 @@ def test_hostile_data_are_refused(text: str) -> None:
     except BugsError:
         return
     assert text.startswith("x <- ---")
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("model { x ~ dnorm(0, 1) }", "x <- c(" + "1:1000000, " * 400 + "1)"),
+        ("model { x ~ dnorm(0, 1) }", "list(" + ", ".join(f"v{k} = rep(1, 999999)" for k in range(300)) + ")"),
+        ("model { x ~ dnorm(0, 1) }", "x <- " + "rep(" * 20 + "1" + ", 10)" * 20),
+        ("model { x[1:1000001] ~ dmnorm(m[], P[,]) }", "list(x = c(0, 1, 2))"),
+        ("model { for (i in 1:s-1) { for (j in 2+i:s) { T[i,j] <- 0 } } x ~ dnorm(T[1,3], 1) }", "list(s = 4444)"),
+    ],
+)
+def test_few_letters_do_not_ask_for_much_memory(text: str, data: str) -> None:
+    run(trial(0, 0))
+    tracemalloc.start()
+    try:
+        outcome, _ = run(Trial(text, data))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert outcome in ("read", "BugsError")
+    assert peak < 200e6
+
+
+def test_a_text_of_very_many_statements_is_refused() -> None:
+    with pytest.raises(BugsError, match="1,001 statements"):
+        read_bugs("model {" + " ".join(f"v{k} ~ dnorm(0, 1)" for k in range(1001)) + "}", {})
 
 
 def test_nothing_in_a_text_is_executed() -> None:

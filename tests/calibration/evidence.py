@@ -53,6 +53,14 @@ def any_coin() -> pw.Model:
     return m
 
 
+def any_odds() -> pw.Model:
+    """No closed form: its evidence is an integral over one number."""
+    m = pw.Model("any odds")
+    m.z = pw.Normal(0, sd=1.5)
+    m.y = pw.Bernoulli(pw.logistic(m.z), plates=m.plate("n"))
+    return m
+
+
 def no_mean() -> pw.Model:
     m = pw.Model("no mean")
     m.tau = pw.Gamma(3, rate=2)
@@ -138,6 +146,7 @@ def vectors_together() -> pw.Model:
 
 PAIRS: tuple[Pair, ...] = (
     _pair("coin", fair_coin, any_coin, n=12),
+    _pair("odds", fair_coin, any_odds, n=12),
     _pair("mean", no_mean, some_mean, n=6),
     _pair("slope", flat_line, line_with_slope, n=6),
     _pair("rates", one_rate, own_rates, n=5),

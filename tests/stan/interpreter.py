@@ -12,7 +12,7 @@ from scipy import special, stats
 
 TOKEN = re.compile(
     r"\s*(?:(?P<skip>//[^\n]*)|(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|(?P<word>[A-Za-z]\w*)"
-    r"|(?P<mark>\+=|==|<=|>=|[-+*/<>=?:;,|(){}\[\]]))"
+    r"|(?P<mark>\+=|==|!=|<=|>=|[-+*/<>=?:;,|(){}\[\]]))"
 )
 TYPES = {"int", "real", "vector", "matrix", "simplex", "cov_matrix", "array"}
 
@@ -73,6 +73,12 @@ class Program:
             high = self.expression()
             self.take(")")
             return ("for", name, low, high, self.block())
+        if self.peek() == "if":
+            self.take("if")
+            (condition,) = self.listed("(", ")")
+            then = self.block()
+            self.take("else")
+            return ("if", condition, then, self.block())
         if self.peek() in TYPES:
             return self.declaration()
         name, indices = self.take(), []
@@ -129,7 +135,7 @@ class Program:
 
     def comparison(self) -> Any:
         left = self.sum()
-        if self.peek() in ("==", "<", ">"):
+        if self.peek() in ("==", "!=", "<", ">", "<="):
             return (self.take(), left, self.sum())
         return left
 
@@ -163,7 +169,8 @@ class Program:
         if word[0].isdigit() or word[0] == ".":
             return ("number", float(word) if re.search(r"[.eE]", word) else int(word))
         if self.peek() == "(":
-            return ("call", word, self.listed("(", ")"))
+            called = ("call", word, self.listed("(", ")"))
+            return ("element", called, self.listed("[", "]")) if self.peek() == "[" else called
         if self.peek() == "[":
             return ("index", word, self.listed("[", "]"))
         return ("name", word)
@@ -194,6 +201,10 @@ class Program:
                         self.run(part, inner)
                     del inner[name]
                     self.close(scope, inner)
+            case ("if", condition, then, otherwise):
+                chosen = self.value(condition, scope)
+                assert isinstance(chosen, int), "a condition is an int"
+                self.run(("block", then if chosen else otherwise), scope)
             case ("declare", kind, sizes, bounds, name, value):
                 assert name not in scope, f"{name} is declared twice"
                 shape = tuple(self.value(size, scope) for size in sizes)
@@ -247,6 +258,9 @@ class Program:
             case ("index", name, indices):
                 found = scope[name][self.position(scope[name], indices, scope)]
                 return found.item() if np.ndim(found) == 0 else found
+            case ("element", called, indices):
+                found = self.value(called, scope)
+                return found[self.position(found, indices, scope)].item()
             case ("array", parts):
                 return [self.value(part, scope) for part in parts]
             case ("call", name, arguments):
@@ -254,7 +268,9 @@ class Program:
             case ("negate", inner):
                 return -self.value(inner, scope)
             case ("choose", condition, then, otherwise):
-                return self.value(then if self.value(condition, scope) else otherwise, scope)
+                chosen = self.value(condition, scope)
+                assert isinstance(chosen, int), "a condition is an int"
+                return self.value(then if chosen else otherwise, scope)
             case (operator, left, right):
                 return OPERATORS[operator](self.value(left, scope), self.value(right, scope))
         raise AssertionError(whole)
@@ -266,12 +282,20 @@ def divided(left: Any, right: Any) -> Any:
     return left // right if both_whole else left / right
 
 
+def whole(value: Any) -> Any:
+    """Stan takes an `int` here and no other number."""
+    assert isinstance(value, (int, np.integer)), f"{value!r} is no int"
+    return value
+
+
 OPERATORS = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": divided,
     "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "<=": lambda a, b: int(a <= b),
     "<": lambda a, b: int(a < b),
     ">": lambda a, b: int(a > b),
 }
@@ -305,9 +329,12 @@ FUNCTIONS: dict[str, Any] = {
     "log_sum_exp": special.logsumexp,
     "max": np.max,
     "inverse_spd": np.linalg.inv,
+    "log_determinant": lambda a: np.linalg.slogdet(a)[1],
+    "quad_form_sym": lambda a, v: v @ a @ v,
+    "negative_infinity": lambda: -math.inf,
     "bernoulli_lpmf": lambda x, p: stats.bernoulli.logpmf(x, p),
     "beta_lpdf": lambda x, a, b: stats.beta.logpdf(x, a, b),
-    "binomial_lpmf": lambda x, n, p: stats.binom.logpmf(x, n, p),
+    "binomial_lpmf": lambda x, n, p: stats.binom.logpmf(x, whole(n), p),
     "chi_square_lpdf": lambda x, n: stats.chi2.logpdf(x, n),
     "cauchy_lpdf": lambda x, m, s: stats.cauchy.logpdf(x, m, s),
     "double_exponential_lpdf": lambda x, m, s: stats.laplace.logpdf(x, m, s),

@@ -12,9 +12,11 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.errors import ModelError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.language.bugs.reader import read_bugs
-from platewright.language.stan.expressions import Page
+from platewright.language.stan.densities import counts
+from platewright.language.stan.page import Page
 from platewright.run.checks.simulating import small_data
 from stan.interpreter import Program
+from stan.models import stan_models
 
 
 def in_words_of_stan(model: pw.Model, values: dict[str, np.ndarray], sizes: dict[str, int]) -> dict[str, object]:
@@ -36,6 +38,7 @@ def check(model: pw.Model, known: list[str], seed: int = 0) -> str:
     program = Program(text)
     for draw in range(seed, seed + 2):
         values, sizes = small_data(graph, draw)
+        values |= {name: np.ceil(values[name]) for name in counts(model)}
         with np.errstate(all="ignore"):
             wanted = float(evaluate(graph.log_joint, Environment(values, sizes)))
         assert np.isfinite(wanted)
@@ -48,6 +51,15 @@ def test_the_target_of_every_example_is_its_log_joint(name: str) -> None:
     model, data = examples(rows=5)[name][:2]
     known = [column for column in data if column in model.variables and model.variables[column].kind != "input"]
     check(model, known)
+
+
+@pytest.mark.parametrize("name", stan_models())
+def test_the_target_of_every_other_model_is_its_log_joint(name: str) -> None:
+    model, known = stan_models()[name]()
+    try:
+        check(model, known)
+    except ModelError as error:
+        assert "Stan" in str(error)
 
 
 def scalars() -> pw.Model:
@@ -101,6 +113,29 @@ def functions() -> pw.Model:
 
 def test_sums_series_choices_and_tables_have_their_values() -> None:
     check(functions(), ["y", "seen"])
+
+
+def nested_loops() -> pw.Model:
+    """Loops of one name inside each other, names that differ by a mark only, and linear algebra."""
+    m = pw.Model("nested")
+    row, a, a_ = m.plate("row"), m.plate("a", 2), m.plate("a_", 2)
+    m.x = pw.Input(plates=row)
+    m.centred = m.x - 0.1 * pw.sum(m.x, over=row)
+    m.trials = pw.Input(plates=row)
+    m.b = pw.Normal(0.0, sd=1.0)
+    m.n_row = pw.Gamma(2.0, rate=1.0)
+    m.v = pw.Normal(m.n_row, sd=1.0, plates=(a, a_))
+    m.total = pw.sum(pw.sum(m.v, over=a), over=a_)
+    m.y = pw.Binomial(m.trials, p=pw.logistic(m.b * m.centred + m.total), plates=row)
+    m.z = pw.Binomial(m.trials + 1.0, p=0.3, plates=row)
+    m.potential("odd", pw.where(m.x[0], m.b, pw.sum(m.v[0], over=a_)))
+    return m
+
+
+def test_loops_inside_loops_and_counts_have_their_values() -> None:
+    text = check(nested_loops(), ["y", "z"])
+    assert "i_row_too" in text and "i_v_" not in text
+    assert "array[n_row] int<lower=0> trials" in text.replace("v_n_row", "n_row")
 
 
 GROUPS = """model {

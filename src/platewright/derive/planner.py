@@ -15,6 +15,7 @@ from platewright.schemas.evidence import EvidencePlan, plan_annealed, plan_chib,
 from platewright.schemas.exact import plan_exact
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
+from platewright.schemas.quadrature import plan_quadrature
 
 AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
@@ -25,6 +26,7 @@ SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
     ("gibbs", plan_gibbs),
     ("mean-field", plan_mean_field),
     ("enumeration", plan_enumeration),
+    ("quadrature", plan_quadrature),
     ("chib", plan_chib),
     ("annealed", plan_annealed),
     ("laplace", plan_laplace),
@@ -33,7 +35,7 @@ SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
 
 AUTOMATIC: dict[str, tuple[str, ...]] = {
     "posterior": ("exact", "gibbs"),
-    "evidence": ("exact", "enumeration", "chib", "annealed"),
+    "evidence": ("exact", "enumeration", "quadrature", "chib", "annealed"),
     "map": ("exact", "em"),
 }
 """For each goal the schemas that `by="auto"` tries, in order."""

@@ -1,9 +1,10 @@
-"""Evidence of models without a closed form: four ways to `log p(data)`, each on top of what other schemas derive.
+"""Evidence of models without a closed form: ways to `log p(data)`, each on top of what other schemas derive.
 
     enumeration   log sum over hidden values of exp(exact log evidence with them known)
     chib          log p(data, point) - log p(point | data), the latter from the conditionals of a Gibbs sampler
     annealed      importance weights along  prior x likelihood^power,  moved by the Gibbs sampler of each power
     laplace       a Gaussian around the mode, after every discrete unknown is summed out
+    quadrature    a grid over the few numbers that exact elimination leaves (`schemas/quadrature.py`)
 
 None is written for a model: a Gibbs sampler of a tempered joint is the sampler of a graph whose likelihood factors
 carry a power, which is one more known number.
@@ -44,7 +45,7 @@ class EvidencePlan:
     lines: tuple[str, ...]
     """Why the method holds, one sentence a line."""
     hidden: tuple[str, ...] = ()
-    """Discrete unknowns that are summed over."""
+    """Unknowns that are summed or integrated over numerically."""
     complete: Plan | None = None
     gibbs: GibbsPlan | None = None
     objective: tuple[Factor, ...] = ()
@@ -63,7 +64,7 @@ def plan_enumeration(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     """Sum exact evidences over all values of the discrete unknowns."""
     name = "enumeration"
     if goal != "evidence":
-        return _other_goal(name)
+        return other_goal(name)
     prepared = prepare(graph)
     now = prepared.graph
     hidden = [variable for variable in now.unknown if now.nodes[variable].domain.is_finite]
@@ -92,7 +93,7 @@ def plan_chib(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     """Chib's identity at one point, with ordinates from the exact conditionals of a Gibbs sampler."""
     name = "chib"
     if goal != "evidence":
-        return _other_goal(name)
+        return other_goal(name)
     gibbs = plan_gibbs(graph, "posterior")
     if isinstance(gibbs, Declined):
         return Declined(name, gibbs.reason)
@@ -136,7 +137,7 @@ def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     """Annealed importance sampling from the prior to the posterior (Neal 2001)."""
     name = "annealed"
     if goal != "evidence":
-        return _other_goal(name)
+        return other_goal(name)
     prepared = prepare(graph)
     now = prepared.graph
     if reason := _no_prior_draws(now):
@@ -165,7 +166,7 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     """A Gaussian approximation at the mode, on coordinates that fill the whole space."""
     name = "laplace"
     if goal != "evidence":
-        return _other_goal(name)
+        return other_goal(name)
     prepared = prepare(graph)
     now = prepared.graph
     if now.potentials:
@@ -242,5 +243,6 @@ def _no_prior_draws(graph: Graph) -> str:
     return ""
 
 
-def _other_goal(name: str) -> Declined:
+def other_goal(name: str) -> Declined:
+    """The refusal of a method that gives the evidence alone."""
     return Declined(name, 'it gives the evidence and nothing else: use goal="evidence"')

@@ -258,10 +258,10 @@ def _check_indices(relation: Relation, shape: tuple[int, ...], source: str) -> N
 
 
 def _claim(owner: Array, piece: Piece, place: int, source: str) -> None:
-    cells = piece.cells()
     try:
+        cells = piece.cells()
         flat = np.ravel_multi_index(cells, owner.shape) if owner.ndim else np.zeros(piece.grid.shape)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, NotKnown):
         raise complain(source, piece.relation.place, f"`{piece.name}` is indexed outside its {owner.shape}",
                        "an index within the array") from None  # fmt: skip
     used = np.ravel(flat).astype(np.int64)

@@ -24,7 +24,8 @@ from platewright.language.bugs.nested_lists import as_array, parse_json
 Array = np.ndarray
 MOST_CHARACTERS = 50_000_000
 MOST_LEVELS = 30
-MOST_CELLS = 20_000_000
+MOST_CELLS = 2_000_000
+"""Cells that ranges and repetitions may fill in one text: so few letters must not ask for so much memory."""
 
 _TOKEN = re.compile(
     r"""(?P<skip>[\s;]+|\#[^\n]*)
@@ -80,6 +81,8 @@ class _Reader:
         self.text = text
         self.tokens = list(self._tokens())
         self.at = 0
+        self.filled = 0
+        """Cells that ranges and repetitions have filled so far."""
 
     def _tokens(self) -> Any:
         position = 0
@@ -185,10 +188,14 @@ class _Reader:
         raise self._stop("a number or NA")
 
     def _span(self, first: float, last: float, position: int) -> Array:
-        if not (math.isfinite(first) and math.isfinite(last)) or abs(last - first) > MOST_CELLS:
-            raise self._complain(position, f"the range {first:g}:{last:g} is too long", f"at most {MOST_CELLS:,}")
-        step = 1.0 if last >= first else -1.0
-        return first + step * np.arange(int(abs(last - first)) + 1)
+        self._fill(abs(last - first) + 1, position, f"the range {first:g}:{last:g} is too long")
+        return first + (1.0 if last >= first else -1.0) * np.arange(int(abs(last - first)) + 1)
+
+    def _fill(self, count: float, position: int, found: str) -> None:
+        """Count cells that the text does not spell out, before memory is taken for them."""
+        if not self.filled + count <= MOST_CELLS:  # written so that NaN is too many
+            raise self._complain(position, found, f"at most {MOST_CELLS:,} numbers by ranges and rep in one text")
+        self.filled += int(count)
 
     def _call(self, word: str, position: int, depth: int) -> Array:
         values: list[Array] = []
@@ -197,7 +204,10 @@ class _Reader:
             kind, token, where = self.tokens[self.at]
             if kind in ("keyword", "name", "string") and self._peek(1) == "=":
                 self.at += 2
-                named["".join(token.split())] = self._strings() if "ames" in token else self._value(depth + 1)
+                item = self._strings() if "ames" in token else self._value(depth + 1)
+                if isinstance(item, dict):
+                    raise self._complain(where, f"{token} is a list", "numbers")
+                named["".join(token.split())] = item
             else:
                 item = self._value(depth + 1)
                 if isinstance(item, dict):
@@ -234,15 +244,18 @@ class _Reader:
         if shape is None:
             return np.ravel(cells)
         sizes = [int(size) if math.isfinite(size) and size >= 0 else -1 for size in np.ravel(shape)]
-        if math.prod(sizes) != np.size(cells) or min(sizes, default=0) < 0 or len(sizes) > MOST_LEVELS:
+        huge = math.prod(max(size, 1) for size in sizes) > max(np.size(cells), MOST_CELLS)  # beside a dimension of 0
+        if math.prod(sizes) != np.size(cells) or min(sizes, default=0) < 0 or len(sizes) > MOST_LEVELS or huge:
             shown = " x ".join(str(size) for size in sizes)
             raise self._complain(position, f"{np.size(cells)} numbers do not fill .Dim = {shown}", "equal numbers")
         return np.reshape(np.ravel(cells), sizes, order="C" if by_row else "F")
 
     def _repeat(self, values: list[Array], position: int) -> Array:
-        if len(values) != 2 or np.size(values[1]) != 1 or not 0 <= values[1] * np.size(values[0]) <= MOST_CELLS:
+        if len(values) != 2 or np.size(values[1]) != 1 or not float(np.ravel(values[1])[0]) >= 0:
             raise self._complain(position, "rep is called oddly", "rep(value, times)")
-        return np.tile(np.ravel(values[0]), int(values[1]))
+        times = float(np.ravel(values[1])[0])
+        self._fill(times * np.size(values[0]), position, f"rep repeats {np.size(values[0]):,} numbers {times:g} times")
+        return np.tile(np.ravel(values[0]), int(times))
 
     def _table(self) -> dict[str, Array]:
         """Columns headed `x[]`, or `x[,1] x[,2]`, then numbers row by row, then END."""

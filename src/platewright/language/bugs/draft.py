@@ -80,8 +80,13 @@ class Draft:
         """A new name close to the one wished for."""
         wished = "".join(letter if letter.isalnum() else "_" for letter in name).strip("_") or "x"
         wished = wished if not wished[0].isdigit() else f"x{wished}"
-        taken = {*self.identifiers.values(), *self.model.variables, *self.model.potentials, *self.model.plates}
-        while wished in taken or keyword.iskeyword(wished) or hasattr(type(self.model), wished):
+        model = self.model
+        while (
+            f" {wished}" in self.identifiers
+            or any(wished in names for names in (model.variables, model.potentials, model.plates))
+            or keyword.iskeyword(wished)
+            or hasattr(type(model), wished)
+        ):
             wished += "_"
         self.identifiers.setdefault(f" {wished}", wished)
         return wished

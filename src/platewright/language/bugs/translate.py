@@ -27,7 +27,8 @@ from platewright.language.bugs.writing import declare_circle, open_circles, writ
 from platewright.language.model import Model
 
 Array = np.ndarray
-MOST_PIECES = 2_000
+MOST_PIECES = 1_000
+"""Statements of a text, or nodes after unrolling: each takes about a millisecond to read."""
 
 
 def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -> Draft:
@@ -37,6 +38,9 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
     folded = fold(text, known, assumed)
     report.computed = [name for name in folded.computed if data is not None or name not in assumed]
     relations = merge_alike(folded, text)
+    if len(relations) > MOST_PIECES:
+        found, place = f"the text has {len(relations):,} statements", relations[MOST_PIECES].place
+        raise complain(text.source, place, found, f"at most {MOST_PIECES:,}", "write what repeats as a loop")
     relations, blocks, shapes, order = _cut(relations, folded, text, report)
     constants = {name for name in shapes if name not in blocks}
     plating = Plating(shapes, folded.scope, constants)

@@ -5,10 +5,15 @@ Normal(mean, precision)      normal_lpdf(x | mean, inv_sqrt(precision))
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from platewright.algebra.build import power
 from platewright.algebra.expression import Constant, Expression, Index, Power, Reference, free_indices, names
+from platewright.language.model import Model
 from platewright.language.plate import beginning
-from platewright.language.stan.expressions import Lines, Page, element, matrix, text, vector
+from platewright.language.stan.apart import apart
+from platewright.language.stan.expressions import element, matrix, text, vector
+from platewright.language.stan.page import Lines, Page
 from platewright.language.variable import Variable
 
 _SCALE, _WIDTH, _ZERO = "scale of precision", "width of rate", "zero"
@@ -42,13 +47,14 @@ def density(page: Page, variable: Variable) -> tuple[Lines, str]:
     """The statements before, and the log density of one element of a random variable."""
     before: Lines = []
     family = variable.family.name if variable.family is not None else ""
+    variable = _apart(variable)
     # a series has another distribution at its first step, which only the density as a whole knows
     is_series = any(beginning(axis.plate) in names(variable.log_density) for axis in variable.axes)
     if is_series:
         return before, text(page, variable.log_density, before)
     if family in ("Dirichlet", "MultivariateNormal", "Wishart", "InverseWishart"):
         return before, _with_events(page, variable, before)
-    if family not in FORMS or variable.rank:
+    if family not in FORMS or variable.rank or not _counts_are_whole(page, variable):
         return before, text(page, variable.log_density, before)
     function, words = FORMS[family]
     given = dict(variable.parameters)
@@ -61,10 +67,41 @@ def density(page: Page, variable: Variable) -> tuple[Lines, str]:
                 shown.append(_scale(page, given["precision"], before))
             case "width of rate":
                 shown.append(text(page, power(given["rate"], -1.0), before))
+            case "count":
+                count = given[word]
+                shown.append(str(int(count.value)) if isinstance(count, Constant) else text(page, given[word], before))
             case _:
                 shown.append(text(page, given[word], before))
     half = " + log(2.0)" if family in _HALVES else ""
     return before, f"{function}({_target(page, variable)} | {', '.join(shown)}){half}"
+
+
+def counts(model: Model) -> frozenset[str]:
+    """Known numbers that stand as counts of trials where Stan wants them whole."""
+    counted = [v for v in model.variables.values() if v.family and "count" in FORMS.get(v.family.name, ("", ()))[1]]
+    given = [dict(variable.parameters)["count"] for variable in counted]
+    named = {count.name for count in given if isinstance(count, Reference)}
+    return frozenset(name for name in named if model.variables[name].kind == "input")
+
+
+def _counts_are_whole(page: Page, variable: Variable) -> bool:
+    """Where a count of trials is computed, the density is written out: `lgamma` takes any number."""
+    match dict(variable.parameters).get("count"):
+        case None:
+            return True
+        case Constant(value):
+            return value.is_integer()
+        case Reference(name, _):
+            return name in counts(page.model) or page.model.variables[name].domain.kind == "integer"
+    return False
+
+
+def _apart(variable: Variable) -> Variable:
+    """The variable with loops inside its density named apart from those of its axes."""
+    plates, events = frozenset(variable.plates), variable.events
+    inner = plates | frozenset(events) | {Index(f"{event.name}'", event.plate) for event in events}
+    parameters = tuple((name, apart(value, inner)) for name, value in variable.parameters)
+    return replace(variable, log_density=apart(variable.log_density, plates), parameters=parameters)
 
 
 def _scale(page: Page, precision: Expression, before: Lines) -> str:

@@ -7,11 +7,11 @@ sum_k w[k] x[k]      real sum_1 = 0;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     Add,
+    AtMost,
     Call,
     Constant,
     Expression,
@@ -20,20 +20,20 @@ from platewright.algebra.expression import (
     Inverse,
     Lag,
     Literal,
+    LogDeterminant,
     LogSumExp,
     Maximum,
     Multiply,
     Power,
+    Quadratic,
     Reference,
     Size,
     Sum,
     Where,
     free_indices,
-    walk,
 )
 from platewright.errors import ModelError
-from platewright.language.model import Model
-from platewright.language.plate import beginning
+from platewright.language.stan.page import Lines, Page
 
 CALLS = {
     "log": "log({})",
@@ -59,70 +59,6 @@ CALLS = {
     "less": "({} < {})",
 }
 POWERS = {2.0: "square({})", -1.0: "inv({})", 0.5: "sqrt({})", -0.5: "inv_sqrt({})", -2.0: "inv_square({})"}
-
-_KEYWORDS = """
-    for in while repeat until if then else true false target int real complex vector row_vector matrix simplex ordered
-    unit_vector positive_ordered cov_matrix corr_matrix cholesky_factor_corr cholesky_factor_cov functions model data
-    parameters quantities transformed generated profile return print reject lower upper offset multiplier array tuple
-    void break continue auto bool case catch char class const default delete do double enum extern float goto inline
-    long new not or and operator private protected public register short signed sizeof static struct switch template
-    this throw try typedef union unsigned using virtual volatile var fvar log exp sqrt square inv lgamma pi e sum mean
-    min max
-"""
-RESERVED = frozenset(_KEYWORDS.split())
-"""Words of Stan and of C++, and functions that a variable should not shadow."""
-
-Lines = list[str]
-
-
-@dataclass
-class Page:
-    """Names of the model in Stan, tables of constants, and a count of local variables."""
-
-    model: Model
-    tables: Lines = field(default_factory=list)
-    locals: int = 0
-
-    def word(self, name: str) -> str:
-        """A name of ours as Stan takes it; two names never become one."""
-        return self._words()[name]
-
-    def _words(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        taken: set[str] = set()
-        for name in self.model.variables:
-            word = name.replace("@", "_of_").replace(".", "_").strip("_") or "x"
-            while word in RESERVED or word in taken or word[0].isdigit():
-                word = f"v_{word}"
-            found[name] = word
-            taken.add(word)
-        return found
-
-    def size(self, plate: str) -> str:
-        """A number, or the name that the data give; a `like` plate has the size of its root."""
-        known = self.model.plates[plate]
-        while known.size is None and known.like is not None:
-            known = self.model.plates[known.like]
-        return f"n_{_safe(known.name)}" if known.size is None else str(known.size)
-
-    def loop(self, index: Index) -> str:
-        """The loop variable of an index."""
-        primes = len(index.name) - len(index.name.rstrip("'"))
-        return f"i_{_safe(index.name.rstrip(chr(39)))}" + "_too" * primes
-
-    def is_first(self, name: str) -> bool:
-        """Whether a column only says which step of a single series is the first."""
-        plate = self.model.plates.get(name.partition("@")[2])
-        return plate is not None and name == beginning(plate.name) and plate.within is None
-
-    def fresh(self, word: str) -> str:
-        """A name for a local variable."""
-        self.locals += 1
-        return f"{word}_{self.locals}"
-
-
-def _safe(name: str) -> str:
-    return "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name).strip("_") or "p"
 
 
 def looped(page: Page, axes: Sequence[Index], lines: Sequence[str]) -> Lines:
@@ -173,12 +109,22 @@ def text(page: Page, whole: Expression, before: Lines) -> str:
             return CALLS[function].format(*(text(page, part, before) for part in arguments))
         case Indicator(left, right):
             return f"({text(page, left, before)} == {text(page, right, before)})"
+        case AtMost(low, high):
+            return f"({text(page, low, before)} <= {text(page, high, before)} ? 0.0 : negative_infinity())"
         case Where():
             return _chosen(page, whole, before)
         case Sum(index, body):
             return _summed(page, index, body, before)
         case LogSumExp(index, body) | Maximum(index, body):
             return _gathered(page, "log_sum_exp" if isinstance(whole, LogSumExp) else "max", index, body, before)
+        case Inverse(inside, row, column, at_row, at_column):
+            at = [_position(page, place, before) for place in (at_row, at_column)]
+            return element(f"inverse_spd({matrix(page, row, column, inside, before)})", at)
+        case LogDeterminant(inside, row, column):
+            return f"log_determinant({matrix(page, row, column, inside, before)})"
+        case Quadratic(residual, inside, row, column):
+            middle = matrix(page, row, column, inside, before)
+            return f"quad_form_sym({middle}, {vector(page, row, residual, before)})"
         case Literal(values, shape, _, indices):
             name = _table(page, values, shape)
             return element(name, [_position(page, at, before) for at in indices])
@@ -186,16 +132,30 @@ def text(page: Page, whole: Expression, before: Lines) -> str:
 
 
 def _chosen(page: Page, whole: Where, before: Lines) -> str:
-    """Stan evaluates only the branch that is chosen, so the first step of a series never looks before it."""
-    branches = []
-    for branch in (whole.then, whole.otherwise):
-        inside: Lines = []
-        branches.append(text(page, branch, inside))
-        if inside and any(isinstance(part, Lag) for part in walk(branch)):
-            raise ModelError(f"`{branch}` sums over an earlier step, which has no Stan text")
-        before += inside
+    """Only the branch that is chosen is evaluated, so the first step of a series never looks before it."""
     condition = text(page, whole.condition, before)
-    return f"({condition} ? {branches[0]} : {branches[1]})"
+    if not _is_whole(page, whole.condition):
+        condition = f"{condition} != 0"
+    inside: tuple[Lines, Lines] = ([], [])
+    branches = [text(page, branch, lines) for branch, lines in zip((whole.then, whole.otherwise), inside)]
+    if not any(inside):
+        return f"({condition} ? {branches[0]} : {branches[1]})"
+    name = page.fresh("chosen")
+    before.append(f"real {name};")
+    for head, branch, lines in zip((f"if ({condition}) {{", "} else {"), branches, inside):
+        before += [head, *(f"  {line}" for line in (*lines, f"{name} = {branch};"))]
+    before.append("}")
+    return name
+
+
+def _is_whole(page: Page, whole: Expression) -> bool:
+    """Whether the text of an expression is an `int` of Stan."""
+    match whole:
+        case Indicator() | Call("less", _):
+            return True
+        case Reference(name, _):
+            return page.is_first(name) or page.model.variables[name].domain.is_discrete
+    return False
 
 
 def _summed(page: Page, index: Index, body: Expression, before: Lines) -> str:

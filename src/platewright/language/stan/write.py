@@ -13,8 +13,10 @@ from collections.abc import Iterable
 from platewright.algebra.expression import Expression, Index, names, walk
 from platewright.errors import ModelError, UnknownName
 from platewright.language.model import Model
-from platewright.language.stan.densities import density
-from platewright.language.stan.expressions import Page, body_of, element, looped
+from platewright.language.stan.apart import apart
+from platewright.language.stan.densities import counts, density
+from platewright.language.stan.expressions import body_of, element, looped
+from platewright.language.stan.page import Page
 from platewright.language.variable import Variable
 
 
@@ -112,6 +114,8 @@ def _declared(page: Page, variable: Variable) -> str:
             shape, base = [*plates, *events], "real<lower=-pi(), upper=pi()>"
         case "vector":
             shape, base = plates, f"vector[{events[0]}]"
+        case _ if variable.name in counts(page.model):
+            shape, base = plates, "int<lower=0>"
         case _:
             shape, base = [*plates, *events], f"real{_bounds(domain.lower, domain.upper)}"
     return f"{_array(shape)}{base} {word};"
@@ -159,5 +163,5 @@ def _model_lines(page: Page) -> list[str]:
 
 
 def _statement(page: Page, axes: tuple[Index, ...], form: str, value: Expression) -> list[str]:
-    before, text = body_of(page, value)
+    before, text = body_of(page, apart(value, frozenset(axes)))
     return looped(page, axes, [*before, form.format(text)])

@@ -17,9 +17,10 @@ class Evidence:
 
     value: float
     method: str
-    """exact, enumeration, chib, annealed, laplace, or lower bound."""
+    """exact, enumeration, quadrature, chib, annealed, laplace, or lower bound."""
     error: float | None = None
-    """Monte Carlo standard error of the value: 0 where nothing is drawn, None where the method does not know."""
+    """Monte Carlo standard error, or what the last refinement of a grid changed: 0 where the value is exact or a bound,
+    None where the method does not know."""
     detail: str = ""
     proper: bool = True
     """Whether the prior is proper; the evidence of an improper one is known up to a constant."""

@@ -16,11 +16,9 @@ import numpy as np
 from platewright.errors import SizeError
 from platewright.family import Array
 from platewright.operations.split_partly_known import observed_name, seen_name
-from platewright.program.program import EVIDENCE
 from platewright.recognition.exchangeable import Symmetry, find_symmetries
 from platewright.run.evidence.evidence import Evidence
-from platewright.run.execute import arguments, finish, loaded
-from platewright.run.samplers.gibbs import split_program
+from platewright.run.evidence.evidence_given import evidence_given
 from platewright.schemas.evidence import EvidencePlan
 
 MOST_ASSIGNMENTS = 10_000
@@ -161,20 +159,8 @@ def enumerated(
             expected=f"at most {most:,}",
             hint='by="chib" or by="annealed", which estimate the evidence; most= raises the limit',
         )
-    assert plan.complete is not None
-    program = plan.complete.program
-    fixed, moving = split_program(program, frozenset(plan.hidden))
-    module, whole = loaded(moving), loaded(program)
-    known = {}
-    if fixed.passes:
-        first = loaded(fixed)
-        known = dict(first.statistics(*arguments(fixed, first, columns, sizes)))
-    logs = []
-    with np.errstate(all="ignore"):
-        for values, weight in listed.assignments():
-            everything = {**columns, **values}
-            found = {**known, **module.statistics(*arguments(moving, module, everything, sizes))}
-            logs.append(weight + float(finish(program, whole, found, everything, sizes)[EVIDENCE]))
+    log_evidence = evidence_given(plan, columns, sizes)
+    logs = [weight + log_evidence(values) for values, weight in listed.assignments()]
     detail = f"{listed.count:,} assignments of {', '.join(plan.hidden)}"
     if listed.count != listed.total:
         detail += f", which stand for {listed.total:,} relabelled ones"

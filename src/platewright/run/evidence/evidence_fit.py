@@ -17,16 +17,22 @@ from platewright.run.evidence.evidence_annealed import annealed
 from platewright.run.evidence.evidence_chib import MOST_RELABELLINGS, chib
 from platewright.run.evidence.evidence_enumeration import MOST_ASSIGNMENTS, enumerated, listing, shown_count
 from platewright.run.evidence.evidence_laplace import laplace
+from platewright.run.evidence.evidence_quadrature import quadrature, why_not
 from platewright.run.hidden.em_fit import Point
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.sampled import Sampled
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.evidence import EvidencePlan
 
-NEXT = {"enumeration": ("chib", "annealed"), "chib": ("annealed",)}
-"""What `by="auto"` turns to when a method is too large for the data."""
+NEXT = {
+    "enumeration": ("quadrature", "chib", "annealed"),
+    "quadrature": ("chib", "annealed"),
+    "chib": ("annealed",),
+}
+"""What `by="auto"` turns to when a method is too large for the data, or does not settle on them."""
 OPTIONS = {
     "enumeration": ("most",),
+    "quadrature": ("most",),
     "chib": ("chains", "draws", "warm_up", "thin"),
     "annealed": ("particles", "powers", "sweeps"),
     "laplace": ("restarts",),
@@ -88,6 +94,8 @@ def too_large(plan: AnyPlan, columns: Mapping[str, Array], sizes: Mapping[str, i
         return Declined(
             "enumeration", f"{shown_count(count)} assignments to list, and at most {MOST_ASSIGNMENTS:,} are"
         )
+    if plan.schema == "quadrature" and (reason := why_not(plan, columns, sizes)):
+        return Declined("quadrature", reason)
     if plan.schema == "chib":
         order = prod(symmetry.order for symmetry in find_symmetries(plan.graph, plan.factors, sizes))
         if order > MOST_RELABELLINGS:
@@ -131,6 +139,8 @@ def run_evidence(
     match plan.schema:
         case "enumeration":
             return EvidenceFit(plan, enumerated(plan, columns, sizes, **options), columns, sizes, labels, seed)
+        case "quadrature":
+            return EvidenceFit(plan, quadrature(plan, columns, sizes, **options), columns, sizes, labels, seed)
         case "annealed":
             found = annealed(plan, columns, sizes, seed=seed, **options)
             return EvidenceFit(plan, found, columns, sizes, labels, seed)
