@@ -172,7 +172,7 @@ MUTANTS: tuple[Mutant, ...] = (
            "list(zip(factors, codes, strict=True))[1:]", partial(ratio, "overdispersed")),
     mutant("a slice forgets the Jacobian of a scale", slicing.element_density,
            "return np.where(outside | np.isnan(total), -np.inf, total)",
-           "return np.where(outside | np.isnan(total), -np.inf, total + np.log(safe))", partial(ratio, "pumps")),
+           "return np.where(outside | np.isnan(total), -np.inf, total + np.log(safe))", partial(ratio, "rates_of_groups")),
     mutant("blocks forget that the others are known", blocks._given_all_but,
            "graph.known | (set(graph.unknown) - wanted)", "graph.known", partial(ratio, "known_variance")),
     # sites
