@@ -47,6 +47,7 @@ from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Goal, Plan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.mean_field import MeanFieldPlan
 from platewright.structure.instances import Arc, instances, optional_arcs
@@ -58,6 +59,9 @@ AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 class Model(language.Model):
     """A graphical model with plates: write it by assignment, then derive or learn."""
+
+    _plans: dict[tuple[object, ...], Any]
+    _read_from: Any
 
     def __init__(self, name: str = "model") -> None:
         super().__init__(name)
@@ -125,7 +129,8 @@ class Model(language.Model):
         key = ("signature", len(self.plates), len(self.variables))
         if key not in self._plans:
             self._plans[key] = signature(self)
-        return self._plans[key]
+        found: Signature = self._plans[key]
+        return found
 
     def infer(
         self,
@@ -315,13 +320,19 @@ class DerivedPlan:
 
     def verify(self, seed: int = 0) -> Verification:
         """Run the laws that apply to the plan on small simulated data."""
-        if not isinstance(self.plan, Plan):
-            return verify_iterations(self.plan, seed)
-        values, sizes = small_data(self.plan.graph, seed)
-        columns = {name: values[name] for name in self.plan.program.columns}
-        runner = choose_runner(self.plan.program, "numpy", 0)
+        plan = self.plan
+        if isinstance(plan, EvidencePlan):  # a method for the evidence stands on another plan, and on its laws
+            under = plan.complete or plan.gibbs
+            if under is None:
+                raise ModelError(f"{plan.schema} is an approximation: it has no law to keep", hint='try by="annealed"')
+            plan = under
+        if not isinstance(plan, Plan):
+            return verify_iterations(plan, seed)
+        values, sizes = small_data(plan.graph, seed)
+        columns = {name: values[name] for name in plan.program.columns}
+        runner = choose_runner(plan.program, "numpy", 0)
         found = runner.statistics(columns, sizes)
-        return verify_fit(Fit(self.plan, found, columns, sizes, {}, "numpy", seed), seed)
+        return verify_fit(Fit(plan, found, columns, sizes, {}, "numpy", seed), seed)
 
     def latex(self) -> str:
         """The derivation as LaTeX (closed-form plans)."""

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import platewright as pw
 from example_models import MAKERS
 from platewright.algebra.expression import Constant
 from platewright.elimination.state import FamilyConditional
+from platewright.errors import ModelError
 from platewright.program.program import EVIDENCE
 from platewright.program.statements import Assign, Pool
 from platewright.run.checks.verifying import Verification, verify_fit
@@ -107,3 +109,27 @@ def test_a_merge_that_loses_rows_is_found_out(monkeypatch: pytest.MonkeyPatch) -
     sabotaged = replace(fit)
     sabotaged.__dict__["module"] = broken
     assert [law.passed for law in verify_fit(sabotaged).laws] == [True, False]
+
+
+def small_mixture() -> pw.Model:
+    m = pw.Model("mixture")
+    row, kind = m.plate("row", 4), m.plate("kind", 2)
+    m.share = pw.Dirichlet(1, over=kind)
+    m.mu = pw.Normal(0, sd=2, plates=kind)
+    m.z = pw.Categorical(m.share, plates=row)
+    m.y = pw.Normal(m.mu[m.z], sd=1, plates=row)
+    return m
+
+
+@pytest.mark.parametrize("by", ["enumeration", "annealed"])
+def test_a_method_for_the_evidence_proves_the_plan_that_it_stands_on(by: str) -> None:
+    found = small_mixture().derive(["y"], goal="evidence", by=by).verify()
+    assert found.laws and found.passed, str(found)
+
+
+def test_an_approximation_says_that_it_has_no_law() -> None:
+    m = pw.Model("logistic")
+    m.b = pw.Normal(0, sd=1)
+    m.h = pw.Bernoulli(logit=m.b, plates=m.plate("toss"))
+    with pytest.raises(ModelError, match="approximation"):
+        m.derive(["h"], goal="evidence", by="laplace").verify()
