@@ -6,7 +6,7 @@ add(x, x) -> 2 x        multiply(x, x) -> x^2        log(exp(x)) -> x        pow
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +36,7 @@ from platewright.algebra.expression import (
     free_indices,
 )
 from platewright.algebra.functions import FUNCTIONS
-from platewright.algebra.substitution import substitute
+from platewright.algebra.substitution import substitute as substitute
 from platewright.errors import ModelError, ParameterError
 
 
@@ -79,7 +79,7 @@ def add(*terms: object) -> Expression:
             continue
         number, rest = _coefficient(term)
         collected[rest] = collected.get(rest, 0.0) + number
-    parts = []
+    parts: list[Expression] = []
     for rest, number in collected.items():
         if number == 0.0:
             continue
@@ -170,7 +170,7 @@ def power(base: object, exponent: object) -> Expression:
     return Power(base, exponent)
 
 
-_FOLDED = {
+_FOLDED: Mapping[str, Callable[[float], float]] = {
     "log": math.log,
     "exp": math.exp,
     "lgamma": math.lgamma,

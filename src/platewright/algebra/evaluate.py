@@ -5,7 +5,7 @@ Arrays carry one axis per index in scope, of length 1 where they do not depend o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,13 +66,13 @@ def elementwise(expression: Expression, values: Mapping[str, Array]) -> Array:
 
 def log_bessel0(x: Array) -> Array:
     """`log I0(x)` without overflow."""
-    return np.log(special.i0e(x)) + np.abs(x)
+    return np.asarray(np.log(special.i0e(x)) + np.abs(x))
 
 
 def multivariate_lgamma(x: Array, dimension: Array) -> Array:
     """`log Gamma_d(x)`, the normaliser of the Wishart family."""
     count = int(np.max(dimension))
-    result = count * (count - 1) / 4 * np.log(np.pi)
+    result = np.full(np.shape(x), count * (count - 1) / 4 * np.log(np.pi))
     for j in range(count):
         result = result + special.gammaln(x - j / 2)
     return result
@@ -86,7 +86,7 @@ def multivariate_digamma(x: Array, dimension: Array) -> Array:
     return result
 
 
-FUNCTIONS = {
+FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "log": np.log,
     "exp": np.exp,
     "log1p": np.log1p,
@@ -134,7 +134,7 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             shape[len(scope) - 1 - scope[::-1].index(expression)] = environment.sizes[plate]
             return np.arange(environment.sizes[plate]).reshape(shape)
         case Lag(index):
-            return np.maximum(inner(index) - 1, 0)
+            return np.asarray(np.maximum(inner(index) - 1, 0))
         case Reference(name, indices):
             return _look_up(np.asarray(environment.values[name]), [inner(part) for part in indices], len(scope))
         case Literal(values, shape, _, indices):
@@ -148,18 +148,18 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case Multiply(factors):
             return product([inner(factor) for factor in factors])
         case Power(base, exponent):
-            return np.power(np.asarray(inner(base), dtype=float), inner(exponent))
+            return np.asarray(np.power(np.asarray(inner(base), dtype=float), inner(exponent)))
         case Call(function, arguments):
             return FUNCTIONS[function](*(inner(argument) for argument in arguments))
         case Sum(index, body) if (found := grouped(index, body)) is not None and found.group in scope:
             return _by_group(found, index, environment, scope)
         case Sum(index, body):
-            return np.sum(_opened(body, environment, scope, index), axis=-1)
+            return np.asarray(np.sum(_opened(body, environment, scope, index), axis=-1))
         case LogSumExp(index, body):
-            return special.logsumexp(_opened(body, environment, scope, index), axis=-1)
+            return np.asarray(special.logsumexp(_opened(body, environment, scope, index), axis=-1))
         case Maximum(index, body):
             opened = _opened(body, environment, scope, index)
-            return np.max(opened, axis=-1, initial=-np.inf)
+            return np.asarray(np.max(opened, axis=-1, initial=-np.inf))
         case Indicator(left, right):
             return np.asarray(inner(left) == inner(right), dtype=float)
         case AtMost(low, high):
@@ -171,7 +171,7 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             table = _matrix(matrix, row, column, environment, scope)
             return _quadratic(vector, table)
         case LogDeterminant(matrix, row, column):
-            return np.linalg.slogdet(_matrix(matrix, row, column, environment, scope))[1]
+            return np.asarray(np.linalg.slogdet(_matrix(matrix, row, column, environment, scope))[1])
         case Inverse(matrix, row, column, at_row, at_column):
             return _element(
                 np.linalg.inv(_matrix(matrix, row, column, environment, scope)), inner(at_row), inner(at_column)
@@ -188,14 +188,14 @@ def _element(table: Array, rows: Array, columns: Array) -> Array:
     shape = np.broadcast_shapes(rows.shape, table.shape[:-2])
     leading = np.ix_(*(range(size) for size in shape)) if shape else ()
     table = np.broadcast_to(table, (*shape, *table.shape[-2:]))
-    return table[(*leading, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape))]
+    return np.asarray(table[(*leading, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape))])
 
 
 def _quadratic(vector: Array, table: Array) -> Array:
     shape = np.broadcast_shapes(vector.shape[:-1], table.shape[:-2])
     vector = np.broadcast_to(vector, (*shape, vector.shape[-1]))
     table = np.broadcast_to(table, (*shape, *table.shape[-2:]))
-    return np.einsum("...i,...ij,...j->...", vector, table, vector)
+    return np.asarray(np.einsum("...i,...ij,...j->...", vector, table, vector))
 
 
 def product(values: list[Array]) -> Array:

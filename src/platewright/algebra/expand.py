@@ -181,14 +181,14 @@ class _Expander:
                 return self.expand(call("exp", multiply(exponent, call("log", base))))
             return self.atom(whole)
         terms = self.expand(base)
-        whole_number = isinstance(exponent, Constant) and float(exponent.value).is_integer()
+        degree = exponent.value if isinstance(exponent, Constant) and float(exponent.value).is_integer() else None
         if len(terms) == 1 and not terms[0].indices:
             term = terms[0]
             # An atom that is positive leaves a weight that is positive wherever the power is real at all.
-            if whole_number or term.weight == ONE or all(self.facts.is_positive(atom) for atom in term.atoms):
+            if degree is not None or term.weight == ONE or all(self.facts.is_positive(atom) for atom in term.atoms):
                 return [Term((), power(term.weight, exponent), tuple(power(atom, exponent) for atom in term.atoms))]
-        if whole_number and 2 <= exponent.value <= 4:
-            return self.product([terms] * int(exponent.value), whole)
+        if degree is not None and 2 <= degree <= 4:
+            return self.product([terms] * int(degree), whole)
         return self.atom(whole)
 
     def logarithm(self, argument: Expression, whole: Expression) -> list[Term]:

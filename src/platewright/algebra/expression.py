@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from platewright.algebra.kept import kept
-from platewright.algebra.node import Expression, builders, node
+from platewright.algebra.node import Expression as Expression
+from platewright.algebra.node import builders, node
 
 
 @node

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Protocol, TypeVar, dataclass_transform
 
 
 class Expression:
@@ -69,7 +69,26 @@ class Expression:
 Node = TypeVar("Node")
 
 
-def builders() -> Any:
+class Builders(Protocol):
+    """What operators ask of `algebra/build.py`."""
+
+    def add(self, *terms: object) -> Expression: ...
+    def multiply(self, *factors: object) -> Expression: ...
+    def power(self, base: object, exponent: object) -> Expression: ...
+    def call(self, function: str, *arguments: object) -> Expression: ...
+    def total(self, body: object, index: Any) -> Expression: ...
+    def equal(self, left: object, right: object) -> Expression: ...
+    def where(self, condition: object, then: object, otherwise: object) -> Expression: ...
+    def lag(self, index: Expression) -> Expression: ...
+    def index(self, variable: Expression, at: object) -> Expression: ...
+    def quadratic(self, residual: Expression, matrix: Expression, row: Any, column: Any) -> Expression: ...
+    def log_determinant(self, matrix: Expression, row: Any, column: Any) -> Expression: ...
+    def inverse(
+        self, matrix: Expression, row: Any, column: Any, at_row: Expression, at_column: Expression
+    ) -> Expression: ...
+
+
+def builders() -> Builders:
     """The module of builders, imported late: the operators and the builders need each other."""
     from platewright.algebra import build
 
@@ -80,12 +99,15 @@ def builders() -> Any:
 def node(cls: type[Node]) -> type[Node]:
     """A frozen dataclass whose hash is computed once: expressions are hashed far more often than made."""
     cls = dataclass(frozen=True, eq=True, repr=False)(cls)
-    names = tuple(field.name for field in fields(cls))
+    made: Any = cls
+    names = tuple(field.name for field in fields(made))
     label = cls.__name__
 
     def __hash__(self: Any) -> int:
+        value: int
         try:
-            return self._hash
+            value = self._hash
+            return value
         except AttributeError:
             value = hash((label, *(getattr(self, name) for name in names)))
             object.__setattr__(self, "_hash", value)

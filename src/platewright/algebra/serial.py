@@ -113,7 +113,8 @@ def _open_node(node: type[Expression], data: list[object], depth: int) -> Expres
         function = FUNCTIONS.get(head[0])
         if function is None or function.arity != len(parts):
             raise FormatError(f"there is no function `{_shown(head[0])}` of {len(parts)} arguments")
-    return node(*head, parts)
+    made: Callable[..., Expression] = node
+    return made(*head, parts)
 
 
 def number_json(value: float) -> float | str:

@@ -5,6 +5,8 @@ substitute(sum_i a[i] b[j], {j: i})      is      sum_i' a[i'] b[i]
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from platewright.algebra.expression import (
     Index,
     Inverse,
@@ -23,7 +25,7 @@ from platewright.algebra.expression import (
 from platewright.algebra.node import Expression, builders
 
 
-def substitute(whole: Expression, changes: dict[Expression, Expression]) -> Expression:
+def substitute(whole: Expression, changes: Mapping[Expression, Expression]) -> Expression:
     """Replace parts by others; bound indices step aside when a newcomer would be captured."""
     if not changes:
         return whole

@@ -298,7 +298,7 @@ class Tape:
         parts = [self.broadcast(self.add(at), over) for at in indices]
 
         def flat(*places: Any) -> Array:
-            return np.ravel_multi_index([place.astype(np.intp) for place in places], shape).ravel()
+            return np.asarray(np.ravel_multi_index([place.astype(np.intp) for place in places], shape)).ravel()
 
         return self._step(flat, parts, ())
 

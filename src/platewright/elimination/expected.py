@@ -145,7 +145,7 @@ class Expecter:
         place = places.pop()
         back = dict(zip(node.axes, place, strict=True))
         own = substitute(atom, {Reference(name, place): node.symbol})
-        value = node.symbol
+        value: Expression = node.symbol
         if found.transform is not IDENTITY:
             value = substitute(found.transform.backward, {Reference("y"): node.symbol})
             own = substitute(own, {node.symbol: value})
@@ -249,17 +249,17 @@ class Expecter:
                     assert isinstance(own, Index)
                     flat = add(multiply(flat, Size(own.plate)), at)
             position = add(_offset(statement.columns, part.variable), flat)
-            rename: dict[Expression, Expression] = {i: Index(f"{i.name}.{number}", i.plate) for i in part.inner}
+            rename: dict[Expression, Index] = {i: Index(f"{i.name}.{number}", i.plate) for i in part.inner}
             inner = [rename[i] for i in part.inner]
             placed.append((substitute(position, rename), substitute(part.coefficient, rename), inner))
         terms = []
         where = tuple(batch[own] for own in statement.batch)
         for one, first, inner_one in placed:
             for two, second, inner_two in placed:
-                again: dict[Expression, Expression] = {i: Index(f"{i.name}*", i.plate) for i in inner_two}
+                again: dict[Expression, Index] = {i: Index(f"{i.name}*", i.plate) for i in inner_two}
                 element = Reference(covariance_name(statement.name), (*where, one, substitute(two, again)))
                 product = multiply(first, substitute(second, again), element)
-                terms.append(totals(product, [*inner_one, *again.values()]))  # type: ignore[list-item]
+                terms.append(totals(product, [*inner_one, *again.values()]))
         return add(*terms)
 
 

@@ -90,8 +90,9 @@ def at_element(
     factor: Factor, place: tuple[Expression, ...], axes: tuple[Index, ...], expression: Expression
 ) -> Expression:
     """The sum of an expression over those elements of a factor's plates that belong to one element at `axes`."""
-    own = {at: axis for axis, at in zip(axes, place, strict=True) if isinstance(at, Index)}
-    changes: dict[Expression, Expression] = {**own}
+    pairs = zip(axes, place, strict=True)
+    own: dict[Expression, Expression] = {at: axis for axis, at in pairs if isinstance(at, Index)}
+    changes = {**own}
     taken = set(all_indices(expression)) | set(axes) | set(factor.axes)
     for axis in factor.axes:  # an index of the rows that is called like one of the element steps aside
         if axis in axes and axis not in own:

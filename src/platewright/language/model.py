@@ -36,6 +36,12 @@ from platewright.language.variable import Potential, Variable
 class Model:
     """A graphical model with plates, written by assignment. Everything else works on frozen copies of it."""
 
+    _name: str
+    _plates: dict[str, Plate]
+    _variables: dict[str, Variable]
+    _potentials: dict[str, Potential]
+    _around: set[str]
+
     def __init__(self, name: str = "model") -> None:
         if not isinstance(name, str):
             raise ModelError(f"{name!r} is not a name for a model", expected="text")

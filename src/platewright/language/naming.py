@@ -246,7 +246,8 @@ def _domain(distribution: Distribution, canonical: dict[str, Argument], event: I
             continue
         value = filled(bound, canonical, ())
         if isinstance(value, Constant):
-            domain = replace(domain, **{side: value.value})
+            lower, upper = (value.value, domain.upper) if side == "lower" else (domain.lower, value.value)
+            domain = replace(domain, lower=lower, upper=upper)
     return domain
 
 

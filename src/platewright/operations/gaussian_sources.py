@@ -19,9 +19,12 @@ from platewright.recognition.rows import Rows
 class PlacedRows(Protocol):
     """Rows with the codes of their batch and the known part of their weight."""
 
-    rows: Rows
-    codes: tuple[Expression, ...]
-    weight: Expression
+    @property
+    def rows(self) -> Rows: ...
+    @property
+    def codes(self) -> tuple[Expression, ...]: ...
+    @property
+    def weight(self) -> Expression: ...
 
 
 @dataclass(frozen=True)

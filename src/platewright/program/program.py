@@ -6,7 +6,7 @@ body     assignments and triangularisations on the merged statistics
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -113,7 +113,7 @@ def _indices(statement: Statistic | Pool | Assign | Triangularise) -> list[Index
 class Hoister:
     """Moves sums over data out of expressions into named statistics, each computed once."""
 
-    def __init__(self, data: frozenset[str], taken: Sequence[str] = ()) -> None:
+    def __init__(self, data: frozenset[str], taken: Iterable[str] = ()) -> None:
         self.data = data
         self.statistics: dict[Expression, Statistic] = {}
         self.taken = set(taken)

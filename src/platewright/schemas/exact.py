@@ -22,7 +22,7 @@ from platewright.operations.decompose import decompose
 from platewright.operations.remove_barren import remove_barren
 from platewright.operations.remove_deterministic import remove_deterministic
 from platewright.program.program import EVIDENCE, Hoister, Program
-from platewright.program.statements import Assign, Pool, Triangularise
+from platewright.program.statements import Assign, Pool, Statistic, Triangularise
 from platewright.schema import Goal, Plan
 
 NAME = "exact"
@@ -178,7 +178,7 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     is_open = _may_be_zero(graph)
     body = [replace(s, expression=zero_wins(s.expression, is_open)) if isinstance(s, Assign) else s for s in body]
     sums = [replace(s, summand=zero_wins(s.summand, is_open)) for s in hoister.statistics.values()]
-    every = (*sums, *passes)
+    every: tuple[Statistic | Pool, ...] = (*sums, *passes)
     used = _references(every, body)
     columns = {name: graph.nodes[name].axes for name in graph.nodes if name in data and name in used}
     codes = {

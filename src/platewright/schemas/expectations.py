@@ -29,7 +29,7 @@ def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[st
     for group in groups:
         body += upwards(group) + downwards(group)
         made = {statement.name for statement in body}
-        wanted = [(item.name,) for item in group.members]
+        wanted: list[tuple[str, ...]] = [(item.name,) for item in group.members]
         wanted += [found for found in joint if set(found) <= set(group.levels)]
         body += [_marginal(group, found) for found in wanted if joint_name(found) not in made]
     return body_program(graph, body)

@@ -107,10 +107,10 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
             blocks.append(found)
     blocks = _in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks)
     for name in hidden:
-        found = hidden_block(now, name)
-        if isinstance(found, Declined):
-            found = SiteBlock((name,), touching(factors, (name,)), found.reason)
-        blocks.append(found)
+        drawn = hidden_block(now, name)
+        if isinstance(drawn, Declined):
+            drawn = SiteBlock((name,), touching(factors, (name,)), drawn.reason)
+        blocks.append(drawn)
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())

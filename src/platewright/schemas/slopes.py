@@ -83,9 +83,9 @@ def _slopes(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
     """One slope for each different occurrence."""
     whole = apart(factor.expression, frozenset(factor.axes))
     places = [p for p in dict.fromkeys(walk(whole)) if isinstance(p, Reference) and p.name in wanted]
-    inner = {p: _inner(p, factor.axes) for p in places}
+    inner: dict[Expression, tuple[Index, ...]] = {p: _inner(p, factor.axes) for p in places}
     marks = {p: Reference(f"{p.name}@{number}", inner[p]) for number, p in enumerate(places)}
-    marked = replaced(whole, dict(marks))
+    marked = replaced(whole, {place: mark for place, mark in marks.items()})
     back = {mark.name: place for place, mark in marks.items()}
     taken = set(all_indices(whole)) | set(factor.axes)
     found = []

@@ -11,12 +11,12 @@ from typing import Any
 
 from platewright.algebra import build
 from platewright.algebra.expression import AtMost, Expression, Index
+from platewright.families import FAMILY_BY_NAME
 from platewright.language.bugs.complaint import nearest
 from platewright.language.bugs.expressions import scalar, translate
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.syntax import Density
 from platewright.language.bugs.value import Value
-from platewright.language.constructors import FAMILY_BY_NAME
 from platewright.language.distribution import Constructor, Distribution
 from platewright.language.plate import Plate
 

@@ -187,8 +187,8 @@ class Marginal:
     def _back(self, y: Array) -> Array:
         return y if self.transform is IDENTITY else scalar(self.transform.backward, {"y": y})
 
-    def _asked(self, what: str) -> object:
-        function = getattr(self.family, what)
+    def _asked(self, what: str) -> Callable[..., Array]:
+        function: Callable[..., Array] | None = getattr(self.family, what)
         if function is None:
             raise PlatewrightError(
                 f"the {what} of {self.family.name} has no closed form", hint="use .draw(n) and work with the draws"

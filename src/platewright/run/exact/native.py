@@ -87,16 +87,16 @@ def native_statistics(program: Program, threads: int | None = None) -> Callable[
         if any(columns[name].shape != tuple(sizes[axis.plate] for axis in program.columns[name]) for name in columns):
             return module.statistics(data, size)
         integers = frozenset(name for name, values in columns.items() if values.dtype == np.int64)
-        key = integers, frozenset(name for name, values in columns.items() if not values.flags.c_contiguous)
-        if key not in emitted:
-            emitted[key] = c_program(program, *key)
-        compiled = emitted[key]
+        made_for = integers, frozenset(name for name, values in columns.items() if not values.flags.c_contiguous)
+        if made_for not in emitted:
+            emitted[made_for] = c_program(program, *made_for)
+        compiled = emitted[made_for]
         if any(name not in columns for one in compiled.passes for name in one.columns):
             return module.statistics(data, size)
         try:
-            if key not in libraries:
-                libraries[key] = loaded_library(library(compiled.source, compiler))
-            found = _run(compiled, libraries[key], columns, sizes, threads)
+            if made_for not in libraries:
+                libraries[made_for] = loaded_library(library(compiled.source, compiler))
+            found = _run(compiled, libraries[made_for], columns, sizes, threads)
         except BackendError as error:
             _warn_once(f"{error.found}; NumPy runs the program")
             return module.statistics(data, size)
@@ -197,7 +197,9 @@ def _ranges(
     results: list[list[Part]] = [[] for _ in starts]
     pointers = (ctypes.c_void_p * max(len(one.columns), 1))(*(columns[name].ctypes.data for name in one.columns))
     pitches = (columns[name].strides[1] // columns[name].itemsize for name in one.pitches)
-    extents = (ctypes.c_int64 * max(len(one.sizes) + len(one.pitches), 1))(*map(sizes.get, one.sizes), *pitches)
+    extents = (ctypes.c_int64 * max(len(one.sizes) + len(one.pitches), 1))(
+        *(sizes[name] for name in one.sizes), *pitches
+    )
     waiting, lock = iter(range(len(starts))), threading.Lock()
     codes: set[int] = set()
     failed: list[BaseException] = []
