@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +97,7 @@ def check_new_rows(
             )
 
 
+@lru_cache(maxsize=256)
 def needs_rows(program: Program) -> bool:
     """Whether the pass or the work after it keeps something for each row (unknowns that live on the rows)."""
     rows = {axes[0].plate for axes in program.columns.values() if axes}
