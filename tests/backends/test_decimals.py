@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import platewright as pw
 from outside import classical
 from platewright.backends.numpy import support
+from platewright.backends.numpy.pooling import MANY_ROWS
 
 DECIMALS = st.builds(
     lambda whole, places: f"{whole}e{-places}", st.integers(-(10**15) + 1, 10**15 - 1), st.integers(-3, 40)
@@ -140,3 +141,19 @@ def test_rows_far_out_can_be_added_and_forgotten(seed: int) -> None:
     whole, part = m.learn({"y": values}), m.learn({"y": values[:20]})
     for found, wanted in ((part.update({"y": values[20:]}), whole), (whole.forget(range(20, 30)), part)):
         assert classical.residual_sd(found) == pytest.approx(classical.residual_sd(wanted), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["whole", "computed", "decimal"])
+def test_many_rows_far_out_are_pooled_exactly_only_where_that_says_more(kind: str) -> None:
+    tenths = np.random.default_rng(4).integers(-50, 51, MANY_ROWS + 100)
+    values = {"whole": 1e12 + tenths, "computed": 1e9 + tenths / 7, "decimal": (10**13 + tenths) / 10}[kind]
+    pool = support.well_pooled([1.0, values], 1.0, [], ())
+    assert len(pool) == (5 if kind == "decimal" else 4)
+    off = {"whole": tenths, "computed": values - 1e9, "decimal": tenths / 10}[kind]  # subtracted without rounding
+    assert pool[2][1, 1] == pytest.approx(float(np.var(off) * len(off)), rel=1e-12)
+
+
+def test_many_collinear_rows_of_whole_numbers_are_pooled_exactly() -> None:
+    x = np.arange(MANY_ROWS + 100.0)
+    y = x + np.random.default_rng(5).integers(0, 2, len(x)) * 1e-3
+    assert len(support.well_pooled([1.0, x, np.floor(y), np.floor(x) % 2], 1.0, [], ())) == 5

@@ -19,6 +19,7 @@ BITS_OF_SLICE = 21
 SLICES = 5
 FINEST = 5.048709793414476e-29
 FAR_OUT = 100000.0
+MANY_ROWS = 65536
 DIGITS_OF_DECIMAL = 15
 
 
@@ -89,10 +90,16 @@ def pooled(features, weight, codes, shape, exact=False):
     axes = (0, 1, 2, 1, 2) if exact else (0, 1, 2, 1)  # total, mean, scatter, and what rounding took from the last two
     state = [np.zeros((cells, *[width] * number)) for number in axes]
     step = ROWS_OF_EXACT_BLOCK if exact else ROWS_AT_ONCE
-    is_decimal = np.ones(width, dtype=bool)
+    is_decimal, has_rest = np.ones(width, dtype=bool), np.zeros(width, dtype=bool)
     for start in range(0, count if exact else 0, step):
         block = side_by_side(features, start, min(start + step, count), width)
-        is_decimal[is_decimal] = ~np.isnan(decimal_rest(block[:, is_decimal])).any(axis=0)
+        rest = decimal_rest(block[:, is_decimal])
+        has_rest[is_decimal] |= (rest != 0).any(axis=0)
+        is_decimal[is_decimal] = ~np.isnan(rest).any(axis=0)
+    if exact and count > MANY_ROWS and not (has_rest & is_decimal).any():
+        plain = pooled(features, weight, codes, shape)
+        if not is_collinear(plain):  # far from zero, but the floats stand for themselves: nothing was lost
+            return plain
     for start in range(0, count, step):
         stop = min(start + step, count)
         block = side_by_side(features, start, stop, width)
@@ -229,16 +236,25 @@ def merged_pools(left, right):
 
 
 def is_ill_conditioned(pool):
-    """Whether too little is left of a column after those before it, or after its mean, for its scatter to be trusted.
+    """Whether too little is left of a column after its mean, or after others, for its scatter to be trusted."""
+    return len(pool) < 5 and np.size(pool[2]) > 0 and (is_far_out(pool) or is_collinear(pool))
 
-    A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column,
-    the response; a column further from zero than `FAR_OUT` times its spread was rounded too much when it was stored.
-    Among many cells some of few rows look so by chance, and a twentieth of the weight may; a column that is a
-    combination of others to the last digit is passed over there: too few rows make one, and its root is zero.
+
+def is_far_out(pool):
+    """Whether a column is further from zero than `FAR_OUT` times its spread: it was rounded too much when stored."""
+    diagonal = np.diagonal(pool[2], axis1=-2, axis2=-1)
+    far = pool[0][..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal
+    return is_much(pool[0], far & (diagonal > 0))
+
+
+def is_collinear(pool):
+    """Whether little is left of a column after those before it.
+
+    A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column, the
+    response. A column that is a combination of others to the last digit is passed over in cells: too few rows make one,
+    and its root is zero.
     """
-    total, scatter = np.asarray(pool[0]), np.asarray(pool[2])
-    if len(pool) > 4 or scatter.size == 0:
-        return False
+    scatter = pool[2]
     diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
     left = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1) ** 2
     asked = 1e-3 * diagonal
@@ -248,7 +264,11 @@ def is_ill_conditioned(pool):
         left = np.divide(left, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
         sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
         doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
-    doubtful |= (total[..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal) & (diagonal > 0)
+    return is_much(pool[0], doubtful)
+
+
+def is_much(total, doubtful):
+    """Whether more than a twentieth of the weight is in cells with a doubtful column: few rows look so by chance."""
     bad = doubtful.any(axis=-1)
     return bool(bad.any() and np.sum(total * bad) > 0.05 * np.sum(total))
 
