@@ -33,6 +33,11 @@ def join_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
     for circle in circles:
         random = [piece for piece in circle if piece.relation.is_random]
         members = [draft.labels[piece.number] for piece in random]
+        for piece, name in zip(random, members, strict=True):
+            if name not in draft.conditionals:  # a condition on known values, or a density that is not on the shelf
+                raise complain(
+                    draft.text, piece.relation.place, f"`{piece.name}` is in a circle", "a distribution of the shelf"
+                )
         lines = {name: draft.model.potentials[draft.conditionals[name]].expression for name in members}
         points = {name: _inside(draft.model.variables[name].domain) for name in members}
         if not draft.folded.assumed and not _agree(draft, lines, points):
