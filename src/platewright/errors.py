@@ -160,3 +160,7 @@ class NoCompilerWarning(UserWarning):
 
 class DivergenceWarning(UserWarning):
     """Paths of a Hamiltonian block lost the energy they should keep: draws near there are too few."""
+
+
+class EnergyWarning(UserWarning):
+    """Paths of a Hamiltonian block changed their energy too little: long tails are visited too seldom."""

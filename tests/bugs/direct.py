@@ -197,15 +197,20 @@ class Direct:
 
     def log_joint(self) -> float:
         """The sum of all nodes' log densities."""
-        total = 0.0
+        return sum(value for _, _, value in self.terms())
+
+    def terms(self) -> list[tuple[str, list[tuple[int, ...]], float]]:
+        """Each line's node, its cells, and its log density."""
+        found = []
         for statement, loops in self.draws:
             cells = self.cells(statement.target, loops)
             x = np.empty(cells.shape)
             for position in np.ndindex(*cells.shape):
                 x[position] = self.cell((statement.target.name, cells[position]))
             arguments = [self.value(part, loops) for part in statement.density.arguments]
-            total += self._log_density(statement, loops, float(x) if x.ndim == 0 else x, arguments)
-        return total
+            value = self._log_density(statement, loops, float(x) if x.ndim == 0 else x, arguments)
+            found.append((statement.target.name, [cells[at] for at in np.ndindex(*cells.shape)], value))
+        return found
 
     def _log_density(self, statement: Draw, loops: dict[str, int], x: Any, arguments: list[Any]) -> float:
         name = NAMES.get(statement.density.name, statement.density.name)

@@ -164,7 +164,17 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "model { a ~ dunif(b, 10) b ~ dunif(0, top) top <- min(a, c) c ~ dunif(b, 10) y ~ dnorm(a - b, 1) }",
         {"y": 1.5},
     ),
+    "neighbours": (
+        "model { for (k in 2:K-1) { m[k] <- (b[k-1] + b[k+1]) / 2; n[k] <- 2 } m[1] <- b[2]; n[1] <- 1\n"
+        "m[K] <- b[K-1]; n[K] <- 1 for (k in 1:K) { b[k] ~ dnorm(m[k], p[k]); p[k] <- n[k] * tau\n"
+        "q[k] <- n[k] * b[k] * (b[k] - m[k]); y[k] ~ dpois(mu[k]); log(mu[k]) <- b[k] }\n"
+        "d <- 0.1 + sum(q[]) / 2 tau ~ dgamma(3, d) }",
+        {"K": 4, "y": [1, 0, 2, 3]},
+    ),
 }
 
-STARTS: dict[str, dict[str, object]] = {"circle": {"a": 5, "b": 2, "c": 6}}
+STARTS: dict[str, dict[str, object]] = {
+    "circle": {"a": 5, "b": 2, "c": 6},
+    "neighbours": {"b": [0.1, 0.3, 0.2, 0.6], "tau": 2},
+}
 """Values for what cannot be drawn one after another."""

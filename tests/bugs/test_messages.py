@@ -69,3 +69,11 @@ def test_a_remark_may_be_a_row_of_dashes() -> None:
 
     model = pw.read_bugs("model {\n  # " + "-" * 300 + " (((\n  x ~ dnorm(0, 1)\n}")
     assert "x" in model.variables
+
+
+def test_lines_in_a_circle_that_no_joint_distribution_has_are_refused() -> None:
+    text = "model { a ~ dnorm(b, 1)\n b ~ dnorm(0.3 * a, 1) }"
+    with pytest.raises(BugsError, match="run in a circle, and no joint distribution has all of them") as caught:
+        read_bugs(text, {})
+    assert "line 1" in str(caught.value)
+    read_bugs("model { a ~ dnorm(0.3 * b, 1)\n b ~ dnorm(0.3 * a, 1) }", {})

@@ -9,16 +9,20 @@ import pytest
 from scipy import stats
 
 import platewright as pw
-from platewright.errors import DivergenceWarning
+from platewright.errors import DivergenceWarning, EnergyWarning
 from platewright.family import Array
 from platewright.graph.graph import read_graph
 from platewright.run.samplers.hamiltonian import Metric, State, follow, leapfrog
-from platewright.run.samplers.hamiltonian_block import HamiltonianMover, warn_of_divergence, window_ends
+from platewright.run.samplers.hamiltonian_block import HamiltonianMover, window_ends
+from platewright.run.samplers.native_gibbs import compiled_gibbs
+from platewright.run.samplers.native_gibbs_moves import movers_of
+from platewright.run.samplers.path_warnings import Energies, Told, warn_of_paths
 from platewright.run.samplers.scale_moves import ScaleMover
 from platewright.schemas.gibbs import GibbsPlan, HamiltonianBlock, ScaleBlock, plan_gibbs
 from platewright.schemas.scaling import scaled_form
 from schemas.coupled import COUPLED, logistic_weights
 from schemas.small_instance import instance
+from schemas.test_native_conditionals import needs_compiler
 
 LEVEL = 1e-5
 
@@ -168,10 +172,50 @@ def test_lost_paths_are_told() -> None:
     mover.move(values, np.random.default_rng(0))
     assert mover.diverged == 1
     with pytest.warns(DivergenceWarning, match="1 of 1 paths of shape, level diverged"):
-        warn_of_divergence([mover])
+        warn_of_paths([mover.told()])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_divergence([])
+        warn_of_paths([])
+
+
+def test_an_energy_that_creeps_is_told() -> None:
+    """A walk of small steps has a small share, independent energies one of about 2."""
+    generator = np.random.default_rng(4)
+    independent, creeping = Energies(), Energies()
+    walk = np.cumsum(generator.standard_normal(4000))
+    for energy in generator.standard_normal(4000):
+        independent.add(float(energy))
+    for energy in walk:
+        creeping.add(float(energy))
+    assert abs(independent.share - 2.0) < 0.2
+    assert creeping.share == pytest.approx(np.sum(np.diff(walk) ** 2) / np.sum((walk - walk.mean()) ** 2), rel=1e-9)
+    with pytest.warns(EnergyWarning, match="the paths of a, b did not explore the energy"):
+        warn_of_paths([Told(("a", "b"), 4000, 0, independent), Told(("a", "b"), 4000, 0, creeping)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_paths([Told(("a",), 4000, 0, independent)])
+
+
+@needs_compiler
+def test_c_tells_of_its_paths_what_numpy_tells() -> None:
+    case = next(case for case in COUPLED if case.name == "gamma_both")
+    small = instance(case, 0)
+    plan = plan_gibbs(case.graph, "posterior")
+    assert isinstance(plan, GibbsPlan)
+    generator = np.random.default_rng(1)
+    chain = compiled_gibbs(plan, small.columns, small.sizes).chain(small.hidden, generator)
+    (number, mover), *_ = movers_of(chain, generator).items()
+    mover.end_warm_up()
+    by_hand = Energies()
+    for _ in range(30):
+        chain.run(1, 1)
+        by_hand.add(chain.arrays[f"{number}:tuning"][8])
+    told = mover.told()
+    assert (told.paths, told.diverged) == (30, 0)
+    assert told.energies.share == pytest.approx(by_hand.share, rel=1e-9)
+    chain.arrays[f"{number}:tuning"][0] = 1e6
+    chain.run(4, 1)
+    assert (mover.told().paths, mover.told().diverged) == (34, 4)
 
 
 def test_an_impossible_start_is_left_during_warm_up() -> None:

@@ -47,6 +47,7 @@ a, b = neighbours(3)
 CASES = (
     Case("occupied", occupied, ("y",), {"visit": 8}),
     Case("coloured", coloured, ("y",), {}, inputs={"after": np.array([1, 2, 3, 4, 0])}),
+    TIED,
     Case("image", lambda: image(side=3), ("y",), {"edge": len(a)}, inputs={"a": a, "b": b}),
 )
 
@@ -88,7 +89,16 @@ def test_a_sweep_over_sites_in_c_keeps_the_joint_distribution() -> None:
     assert found.passed, found
 
 
-def test_a_sum_over_sites_has_no_c_and_says_so() -> None:
-    small = instance(TIED)
-    with pytest.raises(Unprintable, match="looks at many sites of `z` at once"):
-        gibbs_source(plan_of(TIED), integer_names(small.columns))
+def follows() -> pw.Model:
+    m = pw.Model("a site that decides which site is looked at")
+    n = m.plate("n", 2)
+    other = m.plate("other", like=n)
+    m.z = pw.Categorical(pw.array([0.4, 0.6], over=other), plates=n, over=other)
+    m.y = pw.Normal(1.0 * m.z[m.z], sd=0.8, plates=n)
+    return m
+
+
+def test_a_site_that_decides_which_site_is_looked_at_has_no_c_and_says_so() -> None:
+    case = Case("follows", follows, ("y",), {})
+    with pytest.raises(Unprintable, match="decides in `y` which of its sites is looked at"):
+        gibbs_source(plan_of(case), integer_names(instance(case).columns))

@@ -12,6 +12,7 @@ along the orbit on which their product stays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
@@ -21,6 +22,9 @@ from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock,
 from platewright.schemas.orbits import orbits, ways
 from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of
 from platewright.schemas.slopes import slopes_of
+
+MOST_STRETCHED = 64
+"""Unknowns that are known to have more elements are not stretched: so many know their spread well by themselves."""
 
 
 def rough_blocks(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[Block]:
@@ -47,6 +51,9 @@ def _orbits(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> li
     """Moves of unknowns of a group that multiply each other, along which their product stays."""
     found = []
     for orbit in orbits(graph, touching(factors, group), group):
+        sizes = [graph.plates[axis.plate].size for axis in graph.nodes[orbit.stretched].axes]
+        if prod(size or 1 for size in sizes) > MOST_STRETCHED:
+            continue
         shown = f"`{orbit.slope.name}` multiplies `{orbit.stretched}`"
         for way in ways(orbit):
             found.append(OrbitBlock(orbit.variables, touching(factors, orbit.variables), orbit, way, shown))

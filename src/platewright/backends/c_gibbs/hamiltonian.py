@@ -12,8 +12,9 @@ from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.graph.graph import Graph
 from platewright.schemas.blocks import HamiltonianBlock
 
-TUNING = 6
-"""Step, whether the metric is dense, most doublings; and back: acceptance, whether the path was lost, steps."""
+TUNING = 12
+"""Step, whether the metric is dense, most doublings; and back: acceptance, whether the path was lost, steps; and over
+all paths so far: their number, those lost, and of the energy the last, the mean, squares about it and of changes."""
 
 
 class HamiltonianWriter:

@@ -154,7 +154,8 @@ static void piece(struct follower *f, const struct point *start, int backwards, 
 }
 
 /* One move from `u`, which becomes a point of the path; tuning: step, whether the root is dense, most doublings; and
- * back: acceptance, whether the path was lost, steps. `room` holds 98 count doubles. */
+ * back: acceptance, whether the path was lost, steps; then sums over all paths: their number, those lost, the last
+ * energy, the mean energy, squares about it, squares of changes. `room` holds 98 count doubles. */
 static void follow(gradient_function *gradient, struct chain *chain, int64_t count, double *u, const double *root,
                    double *tuning, double *room)
 {
@@ -185,6 +186,13 @@ static void follow(gradient_function *gradient, struct chain *chain, int64_t cou
     tuning[3] = path->acceptance / (double)(path->steps > 0 ? path->steps : 1);
     tuning[4] = path->diverged;
     tuning[5] = (double)path->steps;
+    const double gap = f.energy - tuning[9], change = f.energy - tuning[8];
+    tuning[11] += tuning[6] > 0.0 ? change * change : 0.0;
+    tuning[6] += 1.0;
+    tuning[7] += path->diverged;
+    tuning[8] = f.energy;
+    tuning[9] += gap / tuning[6];
+    tuning[10] += gap * (f.energy - tuning[9]);
 }
 """,
 }

@@ -1,7 +1,7 @@
 """Print discrete unknowns site by site: the log weight of one site as it stands, and a draw of each given all others.
 
 The conditionals of `run/samplers/sites.py`, one site after another. Rows that look a site up are sorted by it first; a
-row that looks at a site from several places counts once.
+row that looks at a site from several places counts once. Where each row looks at many sites, all rows are added up.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ class SiteWriter:
         for place in self.places(found):
             if any(self.name in names(at) for at in place.indices):
                 raise Unprintable(f"`{self.name}` decides in `{factor.owner}` which of its sites is looked at")
-            if free_indices(place) - set(factor.axes):
-                raise Unprintable(f"`{factor.owner}` looks at many sites of `{self.name}` at once")
         return found
+
+    def is_wide(self, factor: Factor) -> bool:
+        """Whether a row looks at many sites, so that all rows are added up for each."""
+        return any(free_indices(place) - set(factor.axes) for place in self.places(factor))
 
     def places(self, factor: Factor) -> list[Reference]:
         found: list[Expression] = list(dict.fromkeys(walk(factor.expression)))
@@ -76,6 +78,9 @@ class SiteWriter:
         function = self.function()
         function.printer.line("double total = 0.0;")
         for number, factor in enumerate(self.factors):
+            if self.is_wide(factor):
+                self.all_rows(function, factor)
+                continue
             for place in range(len(self.places(factor))):
                 self.rows(function, number, place)
         head = f"static double score_{self.number}(const struct chain *chain, int64_t site)"
@@ -101,14 +106,25 @@ class SiteWriter:
                 printer.line(f"const int64_t {variable} = {whole};")
                 after = size if after == "1" else f"{after} * {size}"
                 inside.enter_context(printer.at(axis, variable))
-            printer.line(f"const double term = {printer.code(factor.expression).text};")
-            printer.line(f"total += term > {IMPOSSIBLE} ? term : {IMPOSSIBLE};")
+            self.add_up(function, factor)
+
+    def all_rows(self, function: Function, factor: Factor) -> None:
+        """Add up all rows of a factor: those without the site add the same to each level."""
+        with function.printer.nested(""), ExitStack() as loops:
+            for axis in factor.axes:
+                loops.enter_context(function.printer.loop(axis))
+            self.add_up(function, factor)
+
+    def add_up(self, function: Function, factor: Factor) -> None:
+        printer = function.printer
+        printer.line(f"const double term = {printer.code(factor.expression).text};")
+        printer.line(f"total += term > {IMPOSSIBLE} ? term : {IMPOSSIBLE};")
 
     def draw(self) -> str:
         function = self.function()
         printer = function.printer
         for number, factor in enumerate(self.factors):
-            for place in range(len(self.places(factor))):
+            for place in range(0 if self.is_wide(factor) else len(self.places(factor))):
                 self.sort_rows(function, number, place)
         sites = self.length(function, tuple(axis.plate for axis in self.node.axes))
         levels, lowest = self.levels(function)

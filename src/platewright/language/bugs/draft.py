@@ -62,6 +62,8 @@ class Draft:
     """Piece number -> the name of its variable."""
     wholes: dict[str, str] = field(default_factory=dict)
     """Array -> the variable that holds all of it."""
+    conditionals: dict[str, str] = field(default_factory=dict)
+    """For a node in a circle, the factor that holds what its line says."""
     dropped: dict[int, str] = field(default_factory=dict)
     """Pieces that were left out, with the reason."""
 

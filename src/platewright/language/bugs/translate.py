@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.language.bugs.arrays import Block, Piece, assemble, find_shapes
+from platewright.language.bugs.circles import join_circles
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.cycles import Order, loops_to_unroll, order_pieces, parents_of, values_of
 from platewright.language.bugs.draft import Draft
@@ -56,6 +57,7 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
     for piece in order.pieces:
         write_piece(draft, piece, piece.number in needed, piece.number in in_circle)
     open_circles(draft, order.circles)
+    join_circles(draft, order.circles)
     _describe(draft)
     return draft
 

@@ -195,7 +195,7 @@ def _write_density(
 
 
 def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
-    """Nodes that depend on one another in a circle are undirected; their conditionals become factors."""
+    """Nodes that depend on one another in a circle are undirected; what their lines say becomes factors."""
     if not any(piece.relation.is_random for piece in circle):
         raise complain(draft.text, circle[0].relation.place, f"`{circle[0].name}` is defined by itself",
                        "definitions without a circle")  # fmt: skip
@@ -240,4 +240,7 @@ def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
 def _write_in_circle(draft: Draft, frame: Frame, label: str, drawn: Distribution, extra: Expression | None) -> None:
     variable = named(label, replace(drawn), draft.model.plates)
     density = variable.log_density if extra is None else build.add(variable.log_density, extra)
-    draft.add_potential(draft.fresh(f"{label}_given_rest"), density)
+    own = draft.model.variables[label]
+    draft.model.__dict__["_variables"][label] = replace(own, domain=variable.domain)
+    draft.conditionals[label] = draft.fresh(f"{label}_given_rest")
+    draft.add_potential(draft.conditionals[label], density)

@@ -142,6 +142,8 @@ class Move:
     acceptance: float
     diverged: bool
     steps: int
+    energy: float
+    """That of the point where the path began, with its momentum."""
 
 
 def follow(
@@ -163,7 +165,7 @@ def follow(
         path = _joined(path, piece, backwards, generator, biased=True)
         if not path.goes_on:
             break
-    return Move(path.chosen.u, path.acceptance / max(path.steps, 1), path.diverged, path.steps)
+    return Move(path.chosen.u, path.acceptance / max(path.steps, 1), path.diverged, path.steps, start.energy)
 
 
 def reasonable_step(u: Array, density: Density, metric: Metric, generator: np.random.Generator) -> float:

@@ -7,17 +7,16 @@ more once draws are kept. Paths that lose the energy are counted, and told.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.errors import DivergenceWarning
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS, Metric, follow, reasonable_step
+from platewright.run.samplers.path_warnings import Energies, Told
 from platewright.schemas.blocks import HamiltonianBlock
 
 WANTED = 0.8
@@ -72,21 +71,6 @@ def window_ends(warm_up: int) -> list[int]:
     return found
 
 
-def warn_of_divergence(movers: Iterable[object]) -> None:
-    """Tell of paths that were lost after warm-up, block by block, over all chains."""
-    lost: dict[tuple[str, ...], tuple[int, int]] = {}
-    for found in movers:
-        if isinstance(found, HamiltonianMover):
-            diverged, paths = lost.get(found.variables, (0, 0))
-            lost[found.variables] = diverged + found.diverged, paths + found.paths
-    for variables, (diverged, paths) in lost.items():
-        if diverged:
-            text = f"{diverged} of {paths} paths of {', '.join(variables)} diverged: draws near there are too few"
-            warnings.warn(
-                f"{text}; a longer warm-up or another parameterisation may help", DivergenceWarning, stacklevel=4
-            )
-
-
 class HamiltonianMover:
     """The state of one block of one chain."""
 
@@ -102,8 +86,8 @@ class HamiltonianMover:
         self.sweeps = 0
         self.ends: list[int] = []
         self.begins = 0
-        self.paths = 0
         self.diverged = 0
+        self.energies = Energies()
 
     def begin_warm_up(self, sweeps: int) -> None:
         """From now on paths are learned from."""
@@ -117,7 +101,12 @@ class HamiltonianMover:
         if self.tuning is not None and self.tuning.count:
             self.step = float(np.exp(self.tuning.log_average))
         self.tuning = None
-        self.paths = self.diverged = 0
+        self.diverged = 0
+        self.energies = Energies()
+
+    def told(self) -> Told:
+        """What the paths since warm-up tell."""
+        return Told(self.variables, self.energies.count, self.diverged, self.energies)
 
     def move(self, values: Mapping[str, Array], generator: np.random.Generator) -> dict[str, Array]:
         """New values of the block, given all others."""
@@ -131,8 +120,8 @@ class HamiltonianMover:
         step = self.step if self.tuning is None else float(np.exp(self.tuning.log_step))
         metric = self.curvature.metric(self.density.known_precision())
         found = follow(u, self.density.with_gradient, metric, step, generator, self._most_doublings())
-        self.paths += 1
         self.diverged += found.diverged
+        self.energies.add(found.energy)
         if self.tuning is not None:
             self._learn(found.u, found.acceptance, generator)
         return self.density.coordinates.values(found.u)[0]

@@ -17,6 +17,7 @@ from platewright.family import Array
 from platewright.run.checks.sanity import check_finite
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
+from platewright.run.samplers.path_warnings import Told
 from platewright.run.samplers.starting import starting_values
 
 SECONDS_IN_A_CALL = 0.1
@@ -120,8 +121,8 @@ def run_chains(
     threads: int,
     check: Callable[[Mapping[str, Array]], None],
     tick: Callable[[], object],
-) -> dict[str, Array]:
-    """Independent chains from jittered starts; the first axis of each result numbers them."""
+) -> tuple[dict[str, Array], list[Told]]:
+    """Independent chains from jittered starts, and what their paths tell; the first axis of a result numbers them."""
     plan = native.plan
     stop = threading.Event()
     workers = []
@@ -153,7 +154,8 @@ def run_chains(
         if worker.error is not None:
             raise worker.error
     order = [name for name in plan.graph.nodes if name in workers[0].found]
-    return {name: np.stack([worker.found[name] for worker in workers]) for name in order}
+    told = [mover.told() for worker in workers for mover in worker.movers.values()]
+    return {name: np.stack([worker.found[name] for worker in workers]) for name in order}, told
 
 
 def _wait(helpers: list[threading.Thread], workers: list[_Worker], tick: Callable[[], object]) -> None:

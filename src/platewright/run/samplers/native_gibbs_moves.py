@@ -12,6 +12,7 @@ from platewright.family import Array
 from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
 from platewright.run.samplers.hamiltonian_block import LOOKS, HamiltonianMover, curvature_at
 from platewright.run.samplers.native_gibbs import NativeChain
+from platewright.run.samplers.path_warnings import Energies, Told
 from platewright.run.samplers.unconstrained import Joined
 from platewright.schemas.blocks import HamiltonianBlock
 
@@ -73,9 +74,7 @@ class NativeHamiltonian(HamiltonianMover):
             self.hand_over(self._most_doublings())
             self.native.log_density(u)  # the chain stands where it was, or where it starts anew
             self.chain.run(1, 1, only=self.number)
-            acceptance, diverged = self.chain.arrays[f"{self.number}:tuning"][3:5]
-            self.paths += 1
-            self.diverged += int(diverged)
+            acceptance = self.chain.arrays[f"{self.number}:tuning"][3]
             if self.tuning is None:
                 return
             found = self.native.coordinates.free(self.chain.arrays)
@@ -86,6 +85,12 @@ class NativeHamiltonian(HamiltonianMover):
         """From now on nothing changes."""
         super().end_warm_up()
         self.hand_over(MOST_DOUBLINGS)
+        self.chain.arrays[f"{self.number}:tuning"][6:] = 0.0
+
+    def told(self) -> Told:
+        """What the paths since warm-up tell, as C has added it up."""
+        count, diverged, last, mean, spread, changes = self.chain.arrays[f"{self.number}:tuning"][6:].tolist()
+        return Told(self.variables, int(count), int(diverged), Energies(int(count), last, mean, spread, changes))
 
 
 def movers_of(chain: NativeChain, generator: np.random.Generator) -> dict[int, NativeHamiltonian]:

@@ -22,12 +22,13 @@ from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
 from platewright.run.samplers.diagnosing import array_stats
 from platewright.run.samplers.gibbs import Sampler, check_state, run_chain
-from platewright.run.samplers.hamiltonian_block import warn_of_divergence
+from platewright.run.samplers.hamiltonian_block import HamiltonianMover
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.moving import Mover
 from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs
 from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
+from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.sampled import Sampled
 from platewright.run.samplers.starting import starting_values
 from platewright.run.ticking import progress
@@ -207,7 +208,8 @@ def run_gibbs(
         def check(values: Mapping[str, Array]) -> None:
             check_state(plan, Environment({**columns, **values}, sizes))
 
-        native = run_chains(chosen.native, counts, seed, thread_count(), check, lambda: next(ticks, None))
+        native, told = run_chains(chosen.native, counts, seed, thread_count(), check, lambda: next(ticks, None))
+        warn_of_paths(told)
         return native, chosen
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
     found: list[dict[str, Array]] = []
@@ -217,7 +219,7 @@ def run_gibbs(
         sampler = Sampler(plan, columns, sizes, generator, start)
         found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
         movers += sampler.movers.values()
-    warn_of_divergence(movers)
+    warn_of_paths(mover.told() for mover in movers if isinstance(mover, HamiltonianMover))
     order = [name for name in plan.graph.nodes if name in found[0]]
     return {name: np.stack([chain[name] for chain in found]) for name in order}, chosen
 

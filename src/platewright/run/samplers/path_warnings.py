@@ -1,0 +1,81 @@
+"""What the paths of Hamiltonian blocks tell: which were lost, and whether the energy was explored.
+
+    E-BFMI  =  sum (E_t - E_{t-1})^2 / sum (E_t - mean E)^2                          (Betancourt 2016)
+
+A path keeps its energy, so only the new momentum of each path changes it. Where those changes are small beside the
+spread of the energy, the chain creeps from level to level, and long tails are visited too seldom, whatever R-hat says.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from platewright.errors import DivergenceWarning, EnergyWarning
+
+LEAST_SHARE = 0.2
+LEAST_PATHS = 100
+"""Below the share an energy counts as unexplored; with fewer paths it says nothing."""
+
+
+@dataclass
+class Energies:
+    """Running sums over the energies at which paths begin."""
+
+    count: int = 0
+    last: float = 0.0
+    mean: float = 0.0
+    spread: float = 0.0
+    """Sum of squares about the mean."""
+    changes: float = 0.0
+    """Sum of squares of the changes from path to path."""
+
+    def add(self, energy: float) -> None:
+        """Take one more path into account."""
+        self.changes += (energy - self.last) ** 2 if self.count else 0.0
+        self.count += 1
+        self.last = energy
+        gap = energy - self.mean
+        self.mean += gap / self.count
+        self.spread += gap * (energy - self.mean)
+
+    @property
+    def share(self) -> float:
+        """E-BFMI; 1 where the energy stands still."""
+        return self.changes / self.spread if self.spread > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """The paths of one block of one chain after warm-up."""
+
+    variables: tuple[str, ...]
+    paths: int
+    diverged: int
+    energies: Energies
+
+
+def warn_of_paths(told: Iterable[Told], stacklevel: int = 4) -> None:
+    """Tell of lost paths and of energies that were not explored, block by block, over all chains."""
+    blocks: dict[tuple[str, ...], list[Told]] = {}
+    for one in told:
+        blocks.setdefault(one.variables, []).append(one)
+    for variables, chains in blocks.items():
+        shown = ", ".join(variables)
+        lost, paths = sum(one.diverged for one in chains), sum(one.paths for one in chains)
+        if lost:
+            text = f"{lost} of {paths} paths of {shown} diverged: draws near there are too few"
+            warnings.warn(
+                f"{text}; a longer warm-up or another parameterisation may help",
+                DivergenceWarning,
+                stacklevel=stacklevel,
+            )
+        least = min((one.energies.share for one in chains if one.energies.count >= LEAST_PATHS), default=1.0)
+        if least < LEAST_SHARE:
+            text = f"the paths of {shown} did not explore the energy (E-BFMI {least:.2g}, wanted {LEAST_SHARE} or more)"
+            warnings.warn(
+                f"{text}: long tails are visited too seldom; more draws or another parameterisation may help",
+                EnergyWarning,
+                stacklevel=stacklevel,
+            )
