@@ -1,7 +1,8 @@
 """Latent classes as others fit them, where they are installed: stepmix, pomegranate, and a page of NumPy.
 
 Each peer is a function of the number of EM iterations. Pomegranate and NumPy begin where we begin; stepmix draws its
-own start, which does not change what an iteration costs.
+own start, which does not change what an iteration costs. Pomegranate brings PyTorch along, so `make bench` does not
+install it: `pip install pomegranate` adds it to the line.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,18 @@ def gaussian_score(table: Mapping[str, np.ndarray], child: str, parents: Sequenc
     shape, rate = float(fit.values["tau.shape"]), float(fit.values["tau.rate"])
     point = {name: np.asarray(fit[name].mean) for name in ("a", "w") if name in m.variables}
     return float(fit.log_joint_at({**point, "tau": np.asarray((shape - 1) / rate)}))
+
+
+def vector_scores(table: Mapping[str, np.ndarray]) -> Callable[[str, Sequence[str]], float]:
+    """Evidence of a column given others under a normal-Wishart prior; each set of columns is gone over once."""
+    known: dict[frozenset[str], float] = {}
+
+    def evidence(names: frozenset[str]) -> float:
+        if names not in known:
+            known[names] = _vectors(table, sorted(names), len(table))
+        return known[names]
+
+    return lambda child, parents: evidence(frozenset({child, *parents})) - evidence(frozenset(parents))
 
 
 def _vectors(table: Mapping[str, np.ndarray], names: Sequence[str], total: int) -> float:

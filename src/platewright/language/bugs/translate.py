@@ -19,7 +19,7 @@ from platewright.language.bugs.cycles import Order, loops_to_unroll, order_piece
 from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.folding import Folded, fold
 from platewright.language.bugs.plating import Plating
-from platewright.language.bugs.relations import Head, Relation, lay_out, unroll
+from platewright.language.bugs.relations import Head, Relation, flatten, lay_out, unroll
 from platewright.language.bugs.report import Report
 from platewright.language.bugs.sequences import as_sequence
 from platewright.language.bugs.standing_in import stand_in
@@ -34,14 +34,14 @@ MOST_PIECES = 1_000
 
 def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -> Draft:
     """Fill the model with what the text says; the draft remembers what went where."""
+    if len(said := [*flatten(text.data), *flatten(text.model)]) > MOST_PIECES:
+        found, place = f"the text has {len(said):,} statements", said[MOST_PIECES].place
+        raise complain(text.source, place, found, f"at most {MOST_PIECES:,}", "write what repeats as a loop")
     report = Report()
     known, assumed = (dict(data), frozenset()) if data is not None else stand_in(text)
     folded = fold(text, known, assumed)
     report.computed = [name for name in folded.computed if data is not None or name not in assumed]
     relations = merge_alike(folded, text)
-    if len(relations) > MOST_PIECES:
-        found, place = f"the text has {len(relations):,} statements", relations[MOST_PIECES].place
-        raise complain(text.source, place, found, f"at most {MOST_PIECES:,}", "write what repeats as a loop")
     relations, blocks, shapes, order = _cut(relations, folded, text, report)
     constants = {name for name in shapes if name not in blocks}
     plating = Plating(shapes, folded.scope, constants)
