@@ -36,11 +36,12 @@ from schemas import (
     test_slice_step,
     test_slopes,
 )
+from schemas.chains_that_meet import MEETING
 from schemas.joint_distribution import compare
 from schemas.mutation import Mutant, planted
 from schemas.test_conditional_ratio import EVERY
 
-CASES = {case.name: case for case in EVERY}
+CASES = {case.name: case for case in (*EVERY, *MEETING)}
 
 
 def enumerated() -> None:
