@@ -119,3 +119,34 @@ def test_a_long_chain_neither_underflows_nor_overflows() -> None:
     assert np.isfinite(added).all()
     np.testing.assert_allclose(probability.sum(axis=1), 1.0)
     np.testing.assert_allclose(pairs[1:].sum(axis=(1, 2)), 1.0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 300.0, 3000.0])
+def test_products_that_underflow_give_way_to_log_sums(scale: float) -> None:
+    """Readings that rule out what the moves all but impose: log sums over all chains are the judge."""
+    first = [1, 0, 0, 1, 0]
+    for seed in range(10):
+        generator = np.random.default_rng(seed)
+        single, pair = (generator.normal(scale=scale, size=(5, *shape)) for shape in ((2, 3), (2, 3, 3)))
+        for kind in range(2):
+            weights = ChainWeights(single[:, kind], pair[:, kind], np.array(first, dtype=bool))
+            chains, logs = all_chains(weights)
+            share = np.exp(logs - np.logaddexp.reduce(logs))
+            filtered, added = forward(weights)
+            assert added.sum() == pytest.approx(np.logaddexp.reduce(logs), rel=1e-12)
+            wanted = np.stack([share @ (chains == state) for state in range(3)], axis=1)
+            probability, pairs = smooth(weights, filtered)
+            np.testing.assert_allclose(probability, wanted, atol=1e-10)
+            whole = ChainWeights(single, pair, weights.first)
+            together = smooth(whole, forward(whole)[0])
+            np.testing.assert_allclose(together[0][:, kind], probability, atol=1e-12)
+            np.testing.assert_allclose(together[1][:, kind], pairs, atol=1e-12)
+
+
+def test_moves_that_are_the_same_at_all_steps_stand_once() -> None:
+    generator = np.random.default_rng(0)
+    single, pair = generator.normal(size=(6, 2, 3)), generator.normal(size=(1, 2, 3, 3))
+    first = np.array([1, 0, 0, 1, 0, 0], dtype=bool)
+    once, many = ChainWeights(single, pair, first), ChainWeights(single, np.repeat(pair, 6, axis=0), first)
+    for one, other in zip(smooth(once, forward(once)[0]), smooth(many, forward(many)[0]), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-13)

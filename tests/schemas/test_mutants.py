@@ -36,11 +36,12 @@ from schemas import (
     test_slice_step,
     test_slopes,
 )
+from schemas.chains_that_meet import MEETING
 from schemas.joint_distribution import compare
 from schemas.mutation import Mutant, planted
 from schemas.test_conditional_ratio import EVERY
 
-CASES = {case.name: case for case in EVERY}
+CASES = {case.name: case for case in (*EVERY, *MEETING)}
 
 
 def enumerated() -> None:
@@ -106,16 +107,16 @@ def mutant(what: str, function: Callable[..., object], old: str, new: str, law: 
 
 MUTANTS: tuple[Mutant, ...] = (
     # the recursions along a chain
-    mutant("forward takes the moves of the step before", chain.forward, "weights.into(at), axis=-2",
-           "weights.into(at - 1), axis=-2", enumerated),
-    mutant("forward transposes the moves", chain.forward, "filtered[at - 1][..., :, None]",
-           "filtered[at - 1][..., None, :]", enumerated),
+    mutant("forward takes the moves of the step before", chain._arrived, "weights.shares(at)",
+           "weights.shares(at - 1)", enumerated),
+    mutant("forward transposes the moves", chain._arrived, "_product(np.exp(before), share)",
+           "_product(np.exp(before), np.swapaxes(share, -1, -2))", enumerated),
     mutant("forward forgets the norm of each step", chain.forward, "added[at] = ",
            "added[at] = 0 * ", enumerated),
     mutant("sequences run together", chain.lanes_of, "np.flatnonzero(first)", "np.flatnonzero(first)[:1]", enumerated),
     mutant("short sequences run on", chain.lanes_of, "len(starts) - ended", "len(starts) - 0 * ended", enumerated),
     mutant("lanes are not sorted", chain.lanes_of, "np.argsort(-lengths", "np.argsort(lengths", enumerated),
-    mutant("smoothing forgets the data ahead", chain.smooth, "(weights.single[at + 1] + ahead[at + 1])",
+    mutant("smoothing forgets the data ahead", chain.smooth, "weights.single[at + 1] + ahead[at + 1]",
            "ahead[at + 1]", enumerated),
     mutant("pairs are stored a step early", chain.smooth, "pairs[at + 1] =", "pairs[at] =", enumerated),
     mutant("Viterbi forgets the weight of the step", chain.viterbi, "best[at] += ", "best[at] = ", enumerated),

@@ -150,14 +150,20 @@ def find_latent(
         along |= dict.fromkeys(soft.along)
     chains = []
     for group in bound:
-        scopes = tuple(scope for other, scope in along if other is group)
-        weights = chain_weights(graph, group)
-        if isinstance(weights, Declined):
-            return weights
-        shares, start = chain_shares(graph, group, scopes), chain_start(graph, group, scopes)
-        chains.append(Chain(group, weights, shares, start, scopes))
+        chain = chain_programs(graph, group, tuple(scope for other, scope in along if other is group))
+        if isinstance(chain, Declined):
+            return chain
+        chains.append(chain)
     expect = expectations(graph, groups, tuple(joint))
     return Latent(tuple(hidden), groups, tuple(chains), clouds, tuple(programs), expect, tuple(joint))
+
+
+def chain_programs(graph: Graph, group: ChainGroup, scopes: tuple[Scope, ...]) -> Chain | Declined:
+    """The programs of a group of chains, with the joint probabilities that are wanted."""
+    weights = chain_weights(graph, group)
+    if isinstance(weights, Declined):
+        return weights
+    return Chain(group, weights, chain_shares(graph, group, scopes), chain_start(graph, group, scopes), scopes)
 
 
 def _without_gaussians(item: Hidden, clouds: Sequence[GaussianGroup], gaussians: set[str]) -> Hidden:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Lag, Reference, free_indices, walk
 from platewright.family import Array
 from platewright.graph.graph import Factor
+
+LEAST = 1e-250
+"""Products of probabilities below this may have lost digits: log sums take their place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +40,19 @@ class ChainWeights:
         return len(self.single)
 
     def into(self, at: Array) -> Array:
-        """The weights of neighbours of some steps with those before them."""
+        """The log weights of neighbours of some steps with those before them."""
         return self.pair[at] if len(self.pair) == self.length else self.pair
+
+    @cached_property
+    def _shares(self) -> tuple[Array, Array]:
+        """The weights of neighbours relative to the largest of their step, and the log of that."""
+        top = np.max(self.pair, axis=(-2, -1), keepdims=True, initial=-np.inf)
+        return np.exp(_scaled(self.pair, top)), np.squeeze(np.where(np.isneginf(top), 0.0, top), -1)
+
+    def shares(self, at: Array) -> tuple[Array, Array]:
+        """The weights of neighbours of some steps relative to the largest, and the log of that."""
+        whole, top = self._shares
+        return (whole[at], top[at]) if len(whole) == self.length else (whole, top)
 
 
 def chain_weights(
@@ -127,10 +142,29 @@ def forward(weights: ChainWeights) -> tuple[Array, Array]:
         at = lanes.at(time)
         row = weights.single[at]
         if time:
-            row = row + _log_sum(filtered[at - 1][..., :, None] + weights.into(at), axis=-2)
+            row = row + _arrived(weights, filtered[at - 1], at)
         added[at] = _log_sum(row, axis=-1)
         filtered[at] = _scaled(row, added[at][..., None])  # impossible chains stay so to their end
     return filtered, added
+
+
+def _arrived(weights: ChainWeights, before: Array, at: Array) -> Array:
+    """The log weights of values, from those of the values before: a product, and log sums where it lost digits."""
+    share, top = weights.shares(at)
+    product = _product(np.exp(before), share)
+    with np.errstate(divide="ignore"):
+        found: Array = np.log(product) + top
+    lost = np.flatnonzero((product < LEAST).reshape(len(at), -1).any(axis=1))
+    if len(lost):
+        found[lost] = _log_sum(before[lost][..., :, None] + weights.into(at[lost]), axis=-2)
+    return found
+
+
+def _product(rows: Array, matrices: Array) -> Array:
+    """The product of each row with its matrix, or with the one that all have."""
+    if len(matrices) > 1:
+        return np.einsum("...i,...ij->...j", rows, matrices)
+    return np.moveaxis(np.moveaxis(rows, 0, -2) @ matrices[0], -2, 0)
 
 
 def _scaled(values: Array, norm: Array) -> Array:
@@ -159,14 +193,29 @@ def smooth(weights: ChainWeights, filtered: Array) -> tuple[Array, Array]:
     pairs = np.zeros((*filtered.shape, filtered.shape[-1]))
     for time in reversed(range(len(lanes.running) - 1)):
         at = lanes.at(time, ahead=1)
-        arriving = weights.into(at + 1) + (weights.single[at + 1] + ahead[at + 1])[..., None, :]
-        joint = filtered[at][..., :, None] + arriving
-        whole = _log_sum(joint.reshape(*joint.shape[:-2], -1), axis=-1)
-        pairs[at + 1] = np.exp(_scaled(joint, whole[..., None, None]))
-        row = _log_sum(arriving, axis=-1)
-        ahead[at] = _scaled(row, _log_sum(row, axis=-1)[..., None])
+        beyond = weights.single[at + 1] + ahead[at + 1]
+        beyond = _scaled(beyond, np.max(beyond, axis=-1, keepdims=True))
+        share, chances, later = weights.shares(at + 1)[0], np.exp(filtered[at]), np.exp(beyond)
+        row = _product(later, np.swapaxes(share, -1, -2))
+        whole = np.einsum("...i,...i->...", chances, row)
+        with np.errstate(all="ignore"):
+            pairs[at + 1] = (chances / whole[..., None])[..., :, None] * share * later[..., None, :]
+            ahead[at] = np.log(row) - np.log(np.sum(row, axis=-1, keepdims=True))
+        lost = (row < LEAST).any(axis=-1) | (whole < LEAST)
+        again = np.flatnonzero(lost.reshape(len(at), -1).any(axis=1))
+        if len(again):
+            pairs[at[again] + 1], ahead[at[again]] = _log_back(weights, filtered, beyond[again], at[again])
     marginal = filtered + ahead
     return np.exp(_scaled(marginal, _log_sum(marginal, axis=-1)[..., None])), pairs
+
+
+def _log_back(weights: ChainWeights, filtered: Array, beyond: Array, at: Array) -> tuple[Array, Array]:
+    """A step back by log sums: pairs of neighbours, and the log weight of what is ahead."""
+    arriving = weights.into(at + 1) + beyond[..., None, :]
+    joint = filtered[at][..., :, None] + arriving
+    whole = _log_sum(joint.reshape(*joint.shape[:-2], -1), axis=-1)
+    row = _log_sum(arriving, axis=-1)
+    return np.exp(_scaled(joint, whole[..., None, None])), _scaled(row, _log_sum(row, axis=-1)[..., None])
 
 
 def log_possible(weights: ChainWeights, filtered: Array) -> Array:

@@ -34,6 +34,7 @@ from platewright.run.exact.prediction import MOST_ELEMENTS
 from platewright.run.execute import columns_of
 from platewright.run.forward import DRAW, draw_node
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward, smooth
+from platewright.run.hidden.joint_draws import Conditioned, conditioned, joint_hidden
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.gibbs import ChainBlock, hidden_block
@@ -89,9 +90,22 @@ class RowPrediction(Mapping[str, Sampled]):
         for name, node in self.graph.nodes.items():
             if node.kind != "random" or name in self.columns:
                 continue
-            if self.graph.is_known(name) or any(axis.plate in self.rows for axis in node.axes[:1]):
+            plates = {axis.plate for axis in node.axes[:1]}
+            hidden = name not in self.parameters and node.domain.is_finite and plates & self._around
+            if self.graph.is_known(name) or plates & self.rows or hidden:
                 found.append(name)
         return tuple(found)
+
+    @cached_property
+    def _around(self) -> frozenset[str]:
+        """Plates that hold the rows: classes on them that were not learned come anew with the new rows."""
+        found = set()
+        for name in self.rows:
+            outer = self.graph.plates[name].within
+            while outer is not None:
+                found.add(outer)
+                outer = self.graph.plates[outer].within
+        return frozenset(found)
 
     @cached_property
     def _kept(self) -> tuple[str, ...]:
@@ -105,7 +119,7 @@ class RowPrediction(Mapping[str, Sampled]):
         return step.after if isinstance(step, Step) else self.graph
 
     def _check_given(self) -> None:
-        """Given values with something open above them: one discrete parent can be inferred, more cannot."""
+        """Given values with something open above them can be inferred where all of that is discrete."""
         for name in self.columns:
             node = self.graph.nodes.get(name)
             if node is None or node.kind != "random":
@@ -113,14 +127,9 @@ class RowPrediction(Mapping[str, Sampled]):
             above = sorted(_ancestors(self.graph, name) & set(self.open))
             if not above:
                 continue
-            if len(above) > 1:
+            if odd := next((other for other in above if not self.graph.nodes[other].domain.is_finite), None):
                 raise PlatewrightError(
-                    f"`{name}` is given, and both `{above[0]}` and `{above[1]}` above it are not",
-                    hint="leave it out of the new rows, or learn from all rows together",
-                )
-            if not self.graph.nodes[above[0]].domain.is_finite:
-                raise PlatewrightError(
-                    f"`{name}` is given, and `{above[0]}` above it would have to be inferred from it",
+                    f"`{name}` is given, and `{odd}` above it would have to be inferred from it",
                     hint="learn from all rows together: what is missing in the data is unknown",
                 )
 
@@ -170,9 +179,40 @@ class RowPrediction(Mapping[str, Sampled]):
             if node.definition is not None:
                 lifted = lift(node.definition, frozenset(found), DRAW)
                 found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
+            elif name in self._together:
+                found |= self._drawn_together(environment, frozenset(found), generator)
             elif name in self.open:
                 found[name] = self._drawn(name, environment, frozenset(found), generator)
         return {name: found[name] for name in self.open}
+
+    @cached_property
+    def _together(self) -> tuple[str, ...]:
+        """Open variables that have to be inferred together: several of them above one given value."""
+        found: set[str] = set()
+        for name in self.columns:
+            if name in self.graph.nodes and self.graph.nodes[name].kind == "random":
+                above = _ancestors(self.graph, name) & set(self.open)
+                found |= above if len(above) > 1 else set()
+        return tuple(name for name in self.open if name in found)
+
+    def _drawn_together(
+        self, environment: Environment, drawn: frozenset[str], generator: np.random.Generator
+    ) -> dict[str, Array]:
+        """Hidden classes above given values, draw by draw, all at once."""
+        plan = joint_hidden(self._plain, self._together, self.columns)
+        if isinstance(plan, Declined):
+            raise PlatewrightError(f"{', '.join(self._together)} of new rows are not inferred: {plan.reason}")
+        same = not any(np.ptp(environment.values[key], axis=0).any() for key in drawn)
+        draws: dict[str, list[Array]] = {name: [] for name in self._together}
+        known: Conditioned | None = None
+        for draw in range(self.count):
+            if known is None or not same:  # an estimate gives every draw the same weights
+                values = {key: environment.values[key][draw] for key in drawn}
+                known = conditioned(plan, {**environment.values, **values}, environment.sizes)
+            for name, values_of in known.draw(generator).items():
+                draws[name].append(values_of)
+                self._chances[name] = self._chances.get(name, 0.0) + known.probabilities[name] / self.count
+        return {name: np.array(values) for name, values in draws.items()}
 
     def _drawn(
         self, name: str, environment: Environment, drawn: frozenset[str], generator: np.random.Generator
