@@ -39,8 +39,8 @@ from platewright.run.exact.runner import Runner, all_finite, choose_runner, most
 from platewright.run.execute import Statistics, columns_of
 from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field import MeanFieldFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.iterating import run_iterated
 from platewright.run.results.report import report
 from platewright.run.results.signature_of import signature_of

@@ -13,7 +13,7 @@ from platewright.operation import Declined
 from platewright.run.execute import arguments, loaded
 from platewright.run.hidden.em import Runner, start_expectations
 from platewright.run.hidden.gaussian_hidden import condition
-from platewright.run.hidden.mean_field import Runner as MeanFieldRunner
+from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.schemas.em import EMPlan, plan_em
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from schemas.gaussian_latents import LATENTS
@@ -141,9 +141,8 @@ def test_the_lower_bound_of_mean_field_never_falls(case: Case) -> None:
         pytest.skip(plan.reason)
     assert isinstance(plan, MeanFieldPlan)
     small = instance(case, 1)
-    runner = MeanFieldRunner(plan, small.columns, small.sizes)
-    start = start_expectations(plan, small.columns, small.sizes, np.random.default_rng(0))
-    bounds = np.array(runner.run(start, 0.0, 30, 0.0).bounds)
+    found = run_mean_field(plan, small.columns, small.sizes, restarts=1, iterations=30, tolerance=0.0)
+    bounds = np.array(found.bounds)
     assert np.isfinite(bounds).all()
     assert (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
 

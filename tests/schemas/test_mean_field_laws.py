@@ -7,7 +7,7 @@ import pytest
 
 from platewright.operation import Declined
 from platewright.run.hidden.mean_field import Runner
-from platewright.run.hidden.soft_start import start_expectations
+from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.schemas.hidden import factors_of
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from schemas.chains_that_meet import MEETING
@@ -29,8 +29,8 @@ def parts(case: Case, seed: int) -> tuple[MeanFieldPlan, Runner, dict[str, np.nd
     plan = plan_of(case)
     assert plan is not None
     small = instance(case, seed)
-    start = start_expectations(plan, small.columns, small.sizes, np.random.default_rng(seed))  # type: ignore[arg-type]
-    return plan, Runner(plan, small.columns, small.sizes), start
+    runner = Runner(plan, small.columns, small.sizes)
+    return plan, runner, runner.start(np.random.default_rng(seed))
 
 
 def test_chains_that_meet_have_a_mean_field() -> None:
@@ -41,7 +41,7 @@ def test_chains_that_meet_have_a_mean_field() -> None:
 @pytest.mark.parametrize("case", SOLVED, ids=str)
 def test_hidden_probabilities_and_entropy_are_those_of_all_hidden_values(case: Case) -> None:
     plan, runner, start = parts(case, 1)
-    moments = runner.moments(runner.posterior(start)[0])
+    moments = runner.posterior(start).moments
     found, entropy = runner.hidden(moments)
     factors = tuple(factors_of(plan.hidden))
     every, share, _ = weighed(plan, factors, {**runner.columns, **moments}, runner.sizes)  # type: ignore[arg-type]
@@ -54,7 +54,8 @@ def test_hidden_probabilities_and_entropy_are_those_of_all_hidden_values(case: C
 @pytest.mark.parametrize("case", SOLVED, ids=str)
 def test_the_lower_bound_never_falls(case: Case) -> None:
     for seed in range(2):
-        _, runner, start = parts(case, seed)
-        bounds = np.array(runner.run(start, 0.0, 40, 0.0).bounds)
+        plan, runner, _ = parts(case, seed)
+        options = {"seed": seed, "restarts": 1, "iterations": 40, "tolerance": 0.0}
+        bounds = np.array(run_mean_field(plan, runner.columns, runner.sizes, **options).bounds)
         assert np.isfinite(bounds).all()
         assert (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()

@@ -189,8 +189,11 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
     lines = _heading(plan, "hidden", sorted(plan.latent.names))
     if isinstance(plan, MeanFieldPlan):
-        lines.append("hidden variables: their distribution from expected log factors of the parameters")
+        if plan.latent.names:
+            lines.append("hidden variables: their distribution from expected log factors of the parameters")
         second = "parameters: their exact posterior, with expected statistics in place of known ones"
+        if len(plan.blocks) > 1:
+            second = "blocks of parameters in turn: the exact posterior of each, given moments of the others"
     else:
         lines.append("expectation: posterior of the hidden variables given data and parameters")
         second = "maximisation: the closed-form mode, with expected statistics in place of known ones"

@@ -1,25 +1,26 @@
 """Expected log factors under the posterior of the parameters: what mean field puts in place of plain ones.
 
     E log theta[k]               a moment of the family (Lemma 4.2)
-    E phi (f'u - y)^2            = E phi (f' E u - y)^2 + f' (R'R)^-1 f          for u Gaussian with scale phi
+    E phi (f'u - y)^2            = E phi (f' E u - y)^2 + sum of squared loadings, for u Gaussian with scale phi
 
 Moments become named arrays; the expression that comes out is known, like the one it replaces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from platewright.algebra.build import add, multiply, substitute, totals
+from platewright.algebra.build import add, multiply, substitute, total, totals
 from platewright.algebra.expand import Inseparable, Term, expand
 from platewright.algebra.expression import (
     ONE,
-    Constant,
     Expression,
     Index,
     Inverse,
     LogDeterminant,
+    Multiply,
     Quadratic,
     Reference,
     Size,
@@ -29,6 +30,15 @@ from platewright.algebra.expression import (
     walk,
 )
 from platewright.algebra.facts import Facts
+from platewright.elimination.loadings import (
+    direction,
+    gaussian_arrays,
+    loading_name,
+    mean_name,
+    owner_of,
+    sources_of,
+    without_output,
+)
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional
 from platewright.family import Argument, filled
 from platewright.graph.graph import Factor
@@ -46,16 +56,6 @@ def moment_name(variable: str, number: int) -> str:
     return f"{variable}.moment{number}"
 
 
-def mean_name(variable: str) -> str:
-    """The array of a Gaussian unknown's mean."""
-    return f"{variable}.mean"
-
-
-def covariance_name(block: str) -> str:
-    """The array of a Gaussian block's covariance at scale one: batch, column, column."""
-    return f"{block}.covariance"
-
-
 @dataclass(frozen=True)
 class Expecter:
     """Takes expectations under a chain of conditionals."""
@@ -69,15 +69,22 @@ class Expecter:
         """All parameters."""
         return frozenset(name for conditional in self.conditionals for name in conditional.variables)
 
+    @cached_property
+    def arrays(self) -> dict[str, tuple[Index, ...]]:
+        """The moments that expectations may refer to, with their axes."""
+        found = gaussian_arrays(self.conditionals, self.nodes)
+        for conditional in self.conditionals:
+            if isinstance(conditional, FamilyConditional):
+                node = self.nodes[conditional.variable]
+                for statistic, number in _statistics(conditional, node).items():
+                    found[moment_name(node.name, number)] = _statistic_axes(statistic, node)
+        return found
+
     @property
     def gaussian(self) -> frozenset[str]:
         """Parameters in Gaussian blocks."""
         found = [c for c in self.conditionals if isinstance(c, GaussianConditional)]
         return frozenset(name for conditional in found for name in conditional.variables)
-
-    def owner(self, name: str) -> Conditional:
-        """The conditional of a parameter."""
-        return next(c for c in self.conditionals if name in c.variables)
 
     def factor(self, factor: Factor) -> Factor | Declined:
         """The expectation of a log factor."""
@@ -92,16 +99,35 @@ class Expecter:
     def term(self, owner: str, axes: tuple[Index, ...], term: Expression) -> Expression | Declined:
         if not mentions(term, set(self.unknown)):
             return term
+        if (of_matrix := self.known_residual(term)) is not None:
+            return of_matrix
         if mentions(term, set(self.gaussian)):
             rows = square_of(owner, axes, term, self.gaussian)
             return rows if isinstance(rows, Declined) else self.square(rows)
         return self.moments(term)
 
+    def known_residual(self, term: Expression) -> Expression | Declined | None:
+        """A quadratic form whose matrix alone holds a parameter stays a quadratic form, with the expected matrix."""
+        factors = term.factors if isinstance(term, Multiply) else (term,)
+        holding = [factor for factor in factors if mentions(factor, set(self.unknown))]
+        if len(holding) != 1 or not isinstance(holding[0], Quadratic) or mentions(holding[0].residual, self.unknown):
+            return None
+        whole = holding[0]
+        matrix = self.expected_matrix(whole.matrix)
+        if isinstance(matrix, Declined):
+            return matrix
+        others = [factor for factor in factors if factor is not whole]
+        return multiply(*others, Quadratic(whole.residual, matrix, whole.row, whole.column))
+
     # -- families ---
 
     def moments(self, term: Expression) -> Expression | Declined:
+        """The expectation of a term; what is known in it stays as it is written, squares and all."""
+        factors = term.factors if isinstance(term, Multiply) else (term,)
+        known = [factor for factor in factors if not mentions(factor, set(self.unknown))]
+        holding = [factor for factor in factors if mentions(factor, set(self.unknown))]
         try:
-            terms = expand(term, self.unknown, self.facts)
+            terms = expand(multiply(*holding), self.unknown, self.facts)
         except Inseparable as tied:
             return Declined(WORD, f"{tied.part} {tied.reason}")
         parts: list[Expression] = []
@@ -110,7 +136,7 @@ class Expecter:
             if isinstance(expected, Declined):
                 return expected
             parts.append(totals(multiply(found.weight, expected), found.indices))
-        return add(*parts)
+        return multiply(*known, add(*parts))
 
     def atoms(self, term: Term) -> Expression | Declined:
         """The expectation of a product: parameters of different conditionals are independent."""
@@ -130,14 +156,14 @@ class Expecter:
 
     def atom(self, name: str, atom: Expression) -> Expression | Declined:
         """A function of one parameter as a sum of its family's statistics."""
-        owner = self.owner(name)
+        owner = owner_of(self.conditionals, name)
         if not isinstance(owner, FamilyConditional):
             return Declined(WORD, f"{name} has no family")
         if any(mentions(value, set(self.unknown)) for value in owner.parameters.values()):
             return Declined(WORD, f"the posterior of {name} depends on other parameters")
         node = self.nodes[name]
         found = owner.recognised
-        if (of_matrix := _of_matrix(atom, name)) is not None:
+        if (of_matrix := _of_matrix(atom, name, found.family.name)) is not None:
             return of_matrix
         places = {n.indices for n in walk(atom) if isinstance(n, Reference) and n.name == name}
         if len(places) != 1:
@@ -145,17 +171,14 @@ class Expecter:
         place = places.pop()
         back = dict(zip(node.axes, place, strict=True))
         own = substitute(atom, {Reference(name, place): node.symbol})
-        value: Expression = node.symbol
+        value = node.symbol
         if found.transform is not IDENTITY:
             value = substitute(found.transform.backward, {Reference("y"): node.symbol})
             own = substitute(own, {node.symbol: value})
             own_facts = Facts(self.facts.axes, {**self.facts.domains, name: found.transform.domain})
         else:
             own_facts = self.facts
-        statistics = {
-            filled(statistic, {"x": Argument(node.symbol, node.events)}, node.events): number
-            for number, statistic in enumerate(found.family.statistics)
-        }
+        statistics = _statistics(owner, node)
         parts: list[Expression] = []
         try:
             pieces = expand(own, {name}, own_facts)
@@ -176,53 +199,50 @@ class Expecter:
     # -- Gaussian blocks ---
 
     def square(self, rows: Rows) -> Expression | Declined:
-        """`E -weight/2 (form)^2`, the weight holding the scale of the block."""
-        owners = {id(self.owner(part.variable)): self.owner(part.variable) for part in rows.parts}
-        if len(owners) != 1:
-            return Declined(WORD, f"{rows.owner} mixes unknowns of several blocks")
-        block = next(iter(owners.values()))
-        assert isinstance(block, GaussianConditional)
-        if block.statement.outer:
-            return Declined(WORD, f"the posterior of {rows.parts[0].variable} depends on unknowns of another plate")
-        form = _at_means(residual(rows), rows.variables)
-        spread = self.spread(rows, block)
+        """`E -weight/2 (form)^2`, the weight holding the scale of the block: a square at the means, and loadings."""
         known, scale = parted(rows.weight, self.unknown)
-        if rows.outputs is not None and rows.matrix is not None and mentions(rows.matrix, set(self.unknown)):
-            return self.matrix_square(rows, form, spread, known, scale)
-        expected_scale: Expression | Declined = ONE
-        if scale != ONE:
-            expected_scale = self.moments(scale)
-            if isinstance(expected_scale, Declined):
-                return expected_scale
-        if rows.outputs is not None:
-            return Declined(WORD, f"{rows.owner} has a known matrix and a scalar scale")
-        if mentions(block.scale, set(self.unknown)):
-            # the scale of the rows is the scale of the block: it cancels in the spread
-            inside = add(multiply(expected_scale, form**2), spread)
-        else:
-            at = substitute(block.scale, self.batch_at(rows, block))
-            inside = multiply(expected_scale, add(form**2, multiply(spread, at**-1)))
-        return multiply(-0.5, known, inside)
-
-    def matrix_square(
-        self, rows: Rows, form: Expression, spread: Expression, known: Expression, scale: Expression
-    ) -> Expression | Declined:
-        assert rows.outputs is not None and rows.matrix is not None
-        if scale != ONE:
+        own_matrix = rows.matrix is not None and mentions(rows.matrix, set(self.unknown))
+        if own_matrix and scale != ONE:
             return Declined(WORD, f"{rows.owner} has a matrix and a scalar scale")
-        row, column = rows.outputs
-        matrix = self.expected_matrix(rows.matrix)
+        expected_scale = ONE if scale == ONE else self.moments(scale)
+        matrix = self.expected_matrix(rows.matrix) if own_matrix and rows.matrix is not None else rows.matrix
+        if isinstance(expected_scale, Declined):
+            return expected_scale
         if isinstance(matrix, Declined):
             return matrix
-        inside = add(Quadratic(form, matrix, row, column), multiply(Size(row.plate), spread))
-        return multiply(-0.5, known, inside)
+        at_means = _squared(_at_means(residual(rows), rows.variables), rows, matrix)
+        terms = [multiply(-0.5, known, expected_scale, at_means)]
+        # The scale of the rows is the scale of the block: it cancels in the spread, as an own matrix does but for its
+        # size.
+        scaled = own_matrix or any(mentions(owner.scale, set(self.unknown)) for owner in self.owners(rows))
+        weight = multiply(-0.5, known, ONE if scaled else expected_scale)
+        for moved, along in self.directions(rows):
+            spread = moved**2 if own_matrix else _squared(moved, rows, matrix)
+            copies = Size(rows.outputs[0].plate) if own_matrix and rows.outputs is not None else ONE
+            terms.append(multiply(weight, copies, total(spread, along)))
+        return add(*terms)
+
+    def owners(self, rows: Rows) -> list[GaussianConditional]:
+        """The Gaussian blocks that rows touch."""
+        found = [owner_of(self.conditionals, part.variable) for part in rows.parts]
+        return [owner for owner in found if isinstance(owner, GaussianConditional)]
+
+    def directions(self, rows: Rows) -> list[tuple[Expression, Index]]:
+        """How the form of rows moves with each noise that its unknowns move with."""
+        moved: dict[str, list[Expression]] = {}
+        for part, owner in zip(rows.parts, self.owners(rows), strict=True):
+            at = tuple(part.at[number] for number in without_output(owner, part.variable))
+            for source in sources_of(self.conditionals, part.variable):
+                loading = Reference(loading_name(part.variable, source), (*at, direction(source)))
+                moved.setdefault(source, []).append(totals(multiply(part.coefficient, loading), part.inner))
+        return [(add(*parts), direction(source)) for source, parts in moved.items()]
 
     def expected_matrix(self, matrix: Expression) -> Expression | Declined:
         """`E S` of a Wishart, `E S^-1` of an inverse Wishart: the second statistic of either."""
         inner = matrix.matrix if isinstance(matrix, Inverse) else matrix
         if not isinstance(inner, Reference):
             return Declined(WORD, f"{matrix} is not a parameter by itself")
-        owner = self.owner(inner.name)
+        owner = owner_of(self.conditionals, inner.name)
         wanted = "InverseWishart" if isinstance(matrix, Inverse) else "Wishart"
         if not isinstance(owner, FamilyConditional) or owner.recognised.family.name != wanted:
             return Declined(WORD, f"{inner.name} is not {wanted}")
@@ -231,44 +251,20 @@ class Expecter:
             at = (*inner.indices[:-2], matrix.at_row, matrix.at_column)
         return Reference(moment_name(inner.name, 1), at)
 
-    def batch_at(self, rows: Rows, block: GaussianConditional) -> dict[Expression, Expression]:
-        """Where the batch indices of a block are, seen from rows."""
-        column = next(c for c in block.statement.columns if c.variable == rows.parts[0].variable)
-        return {own: at for own, at in zip(column.at, rows.parts[0].at, strict=True) if own in block.statement.batch}
 
-    def spread(self, rows: Rows, block: GaussianConditional) -> Expression:
-        """`f' (R'R)^-1 f` for the features f of a row."""
-        statement = block.statement
-        batch = self.batch_at(rows, block)
-        placed = []
-        for number, part in enumerate(rows.parts):
-            column = next(c for c in statement.columns if c.variable == part.variable)
-            flat: Expression = Constant(0.0)
-            for own, at in zip(column.at, part.at, strict=True):
-                if own in column.dense:
-                    assert isinstance(own, Index)
-                    flat = add(multiply(flat, Size(own.plate)), at)
-            position = add(_offset(statement.columns, part.variable), flat)
-            rename: dict[Expression, Index] = {i: Index(f"{i.name}.{number}", i.plate) for i in part.inner}
-            inner = [rename[i] for i in part.inner]
-            placed.append((substitute(position, rename), substitute(part.coefficient, rename), inner))
-        terms = []
-        where = tuple(batch[own] for own in statement.batch)
-        for one, first, inner_one in placed:
-            for two, second, inner_two in placed:
-                again: dict[Expression, Index] = {i: Index(f"{i.name}*", i.plate) for i in inner_two}
-                element = Reference(covariance_name(statement.name), (*where, one, substitute(two, again)))
-                product = multiply(first, substitute(second, again), element)
-                terms.append(totals(product, [*inner_one, *again.values()]))
-        return add(*terms)
+def _squared(form: Expression, rows: Rows, matrix: Expression | None) -> Expression:
+    """The square of a form, or its quadratic form over the outputs of the rows."""
+    if rows.outputs is None or matrix is None:
+        return form**2
+    return Quadratic(form, matrix, *rows.outputs)
 
 
-def _of_matrix(atom: Expression, name: str) -> Expression | None:
-    """Log determinant and inverse of a matrix parameter: the two statistics of its family."""
+def _of_matrix(atom: Expression, name: str, family: str) -> Expression | None:
+    """Log determinant of a matrix parameter, and inverse of one that is inverse Wishart: statistics of their family."""
     match atom:
         case LogDeterminant(Reference(found, at), _, _) if found == name:
             return Reference(moment_name(name, 0), at[:-2])
-        case Inverse(Reference(found, at), _, _, row, column) if found == name:
+        case Inverse(Reference(found, at), _, _, row, column) if found == name and family == "InverseWishart":
             return Reference(moment_name(name, 1), (*at[:-2], row, column))
     return None
 
@@ -280,13 +276,11 @@ def _at_means(expression: Expression, variables: frozenset[str]) -> Expression:
     return rebuild(expression, lambda part: _at_means(part, variables))
 
 
-def _offset(columns: Sequence[object], variable: str) -> Expression:
-    found: Expression = Constant(0.0)
-    for column in columns:
-        if column.variable == variable:  # type: ignore[attr-defined]
-            return found
-        found = add(found, multiply(*(Size(index.plate) for index in column.dense)))  # type: ignore[attr-defined]
-    return found
+def _statistics(conditional: FamilyConditional, node: Variable) -> dict[Expression, int]:
+    """The statistics of the family of an unknown, written in the unknown, with their numbers."""
+    x = Argument(node.symbol, node.events)
+    family = conditional.recognised.family
+    return {filled(found, {"x": x}, node.events): number for number, found in enumerate(family.statistics)}
 
 
 def _statistic_axes(statistic: Expression, node: Variable) -> tuple[Index, ...]:

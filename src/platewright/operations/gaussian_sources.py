@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from platewright.algebra.build import multiply, substitute
-from platewright.algebra.expression import Constant, Expression, Index, Multiply, free_indices
+from platewright.algebra.expression import Constant, Expression, Index, Multiply, Size, free_indices
 from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.program.statements import Cell, Column, Entry, Feature, Pool, Source
@@ -159,10 +159,16 @@ def _source(
                 cells.append(Cell(numbered[at], at))
             places.append(numbered[at])
         entries_list.append(Entry(feature, number, tuple(places)))
-    pool = Pool(
-        name, rows.axes, tuple(cells), tuple(features), item.weight, because=f"rows of {rows.owner}: mean and scatter"
-    )
-    source = Source(
-        rows.owner, name, tuple(cell.index for cell in cells), tuple(features), item.weight, tuple(entries_list)
-    )
+    over, weight = _counted(rows.axes, item.weight, [*(f.expression for f in features), *(c.code for c in cells)])
+    pool = Pool(name, over, tuple(cells), tuple(features), weight, because=f"rows of {rows.owner}: mean and scatter")
+    source = Source(rows.owner, name, tuple(cell.index for cell in cells), tuple(features), weight, tuple(entries_list))
     return source, pool
+
+
+def _counted(
+    axes: tuple[Index, ...], weight: Expression, parts: Sequence[Expression]
+) -> tuple[tuple[Index, ...], Expression]:
+    """Equal rows along an axis are one row with their number as its weight."""
+    used = free_indices(weight).union(*(free_indices(part) for part in parts))
+    idle = [axis for axis in axes if axis not in used]
+    return tuple(axis for axis in axes if axis in used), multiply(weight, *(Size(axis.plate) for axis in idle))

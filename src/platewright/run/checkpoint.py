@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -71,6 +71,11 @@ class Checkpoint:
                 hint="give another path, or remove the file to start anew",
             )
         return State(facts, arrays)
+
+    def save_if_due(self, state: Callable[[], State]) -> None:
+        """Store a state that is made only where one is wanted."""
+        if self.path is not None and monotonic() - self.last >= SECONDS:
+            self.save(state(), force=True)
 
     def save(self, state: State, force: bool = False) -> None:
         """Store a state, unless the last one is fresh."""

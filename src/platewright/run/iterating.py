@@ -19,7 +19,8 @@ from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
 from platewright.run.hidden.em import choose_em_backend
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import run_em
-from platewright.run.hidden.mean_field import MeanFieldFit, run_mean_field
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.run.samplers.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.collapsed import CollapsedPlan
@@ -36,7 +37,7 @@ OPTIONS = {
     "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
     "em": ("restarts", "iterations", "tolerance", "checkpoint"),
 }
-OPTIONS |= {"mean-field": OPTIONS["em"][:-1], "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
+OPTIONS |= {"mean-field": (*OPTIONS["em"], "update"), "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
 """What `learn` passes on to an iterative schema."""
 
 
@@ -79,8 +80,11 @@ def _run(
             best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
             return EstimatedFit(plan, best, columns, sizes, labels, seed, chosen)
         case MeanFieldPlan():
-            check_sizes(plan.maximise, sizes, plan.latent.points)
-            bounded = run_mean_field(plan, columns, sizes, seed=seed, **options)
+            for program in plan.latent.programs:
+                check_sizes(program, sizes, plan.latent.points | plan.noises)
+            path = options.pop("checkpoint", None)
+            store = _checkpoint(plan, columns, path, {**options, "seed": seed})
+            bounded = run_mean_field(plan, columns, sizes, seed=seed, checkpoint=store, **options)
             return MeanFieldFit(plan, bounded, columns, sizes, labels, seed)
         case EvidencePlan():
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)
@@ -96,7 +100,7 @@ def _run(
 
 
 def _checkpoint(
-    plan: EMPlan, columns: Mapping[str, Array], path: str | Path | None, options: Mapping[str, object]
+    plan: IterativePlan, columns: Mapping[str, Array], path: str | Path | None, options: Mapping[str, object]
 ) -> Checkpoint:
     """Where the state of a run is stored, and what it must belong to."""
     if path is None:

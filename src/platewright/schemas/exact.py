@@ -64,8 +64,8 @@ def prepare(graph: Graph) -> Prepared:
     return Prepared(graph, tuple(steps), tuple(reversed(barren)))
 
 
-def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True) -> Plan | Declined:
-    """The closed-form plan, or which unknown stands in its way and why."""
+def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int = 0) -> Plan | Declined:
+    """The closed-form plan, or which unknown stands in its way and why; `blocks` were named before, in other plans."""
     prepared = prepare(graph)
     steps = list(prepared.steps)
     graph_now = prepared.graph
@@ -82,7 +82,6 @@ def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True) -> Plan | D
         if len(pieces) > 1:
             steps.append(Step("decompose", graph_now, graph_now, pulled.because, pulled.reference, pulled.formulas))
     solved: list[State] = []
-    blocks = 0
     for piece in pieces:
         extra = tuple(factor for factor in minus if factor.names & set(piece.unknown))
         search = Search()

@@ -51,6 +51,10 @@ def softened(
         if isinstance(found, Declined):
             return found
         passes.append(found)
+    unseen = {item.name for item in hidden} | {member.name for group in gaussian for member in group.members}
+    for later in program.body:
+        if any(mentions(part, unseen) for part in expressions_of(later)):
+            return Declined(NAME, f"{later.name} takes hidden values one by one, not in sums over rows")
     columns = dict(program.columns)
     for item in hidden:
         columns.pop(item.name, None)

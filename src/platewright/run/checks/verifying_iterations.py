@@ -21,7 +21,7 @@ from platewright.run.checks.verifying import TOLERANCE, Law, Verification
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.em import Runner, start_expectations
-from platewright.run.hidden.mean_field import Runner as MeanFieldRunner
+from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.xoshiro import Xoshiro
@@ -121,8 +121,6 @@ def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], see
 
 def _bound(plan: MeanFieldPlan, values: Mapping[str, Array], sizes: Mapping[str, int], seed: int) -> Law:
     columns = {name: array for name, array in values.items() if name not in plan.graph.unknown}
-    runner = MeanFieldRunner(plan, columns, sizes)
-    start = start_expectations(plan, columns, sizes, np.random.default_rng(seed))
-    result = runner.run(start, 0.0, 15, 0.0)
+    result = run_mean_field(plan, columns, sizes, seed=seed, restarts=1, iterations=15, tolerance=0.0)
     falls = max((a - b for a, b in zip(result.bounds, result.bounds[1:], strict=False)), default=0.0)
     return Law("the lower bound never falls", max(falls, 0.0), falls <= 1e-9 * (1 + abs(result.bounds[-1])))

@@ -10,7 +10,7 @@ from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.evidence.evidence_laplace import laplace
 from platewright.run.exact.fit import Fit
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.collapsed_fit import CollapsedFit
 from platewright.run.samplers.sampling import SampledFit

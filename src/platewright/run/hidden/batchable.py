@@ -58,6 +58,8 @@ def why_whole(plan: EMPlan | MeanFieldPlan, row: str) -> str:
 
 def _reasons(plan: EMPlan | MeanFieldPlan, row: str) -> Iterator[str]:
     graph = plan.graph
+    if isinstance(plan, MeanFieldPlan) and len(plan.blocks) > 1:
+        yield "blocks of parameters take turns"
     own = root_of(graph.plates, row)
     if any(name != row and root_of(graph.plates, name) == own for name in graph.plates):
         yield f"another plate is the same set as `{row}`"

@@ -22,12 +22,10 @@ from platewright.algebra.expression import names
 from platewright.backends.c_chain.chain import EMProgram, em_program
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
-from platewright.derive.explain import explain_plan
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import expressions_of
-from platewright.run.checkpoint import Checkpoint, run_key
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.execute import Statistics, arguments, loaded
 from platewright.run.hidden.batchable import opened
@@ -35,6 +33,7 @@ from platewright.run.hidden.climbing import Climb, Slope
 from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, choose_em_backend, has_ties, start_values
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search
+from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
@@ -219,17 +218,7 @@ def learn_in_batches(
     if has_ties(plan):
         chosen = "numpy"  # their C is made for the codes that are seen, and these differ from batch to batch
     told = dict(options)
-    store = _checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
+    store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
     best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
     seconds = {"run": perf_counter() - begin}
     return EstimatedFit(plan, best, {}, file.sizes, file.labels, seed, f"{chosen}, in batches", seconds)
-
-
-def _checkpoint(plan: EMPlan, file: RowFile, path: str | Path | None, options: Mapping[str, object]) -> Checkpoint:
-    """Where the state of a run is stored, and what it must belong to: each batch adds to the key."""
-    if path is None:
-        return Checkpoint()
-    key = explain_plan(plan)
-    for batch in file:
-        key = run_key(key, batch.columns, options)
-    return Checkpoint(Path(path), key)

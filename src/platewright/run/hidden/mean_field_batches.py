@@ -25,13 +25,16 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.hidden.batchable import opened
 from platewright.run.hidden.em import ROWS_TO_START
-from platewright.run.hidden.mean_field import Bounded, MeanFieldFit, Runner, searched
+from platewright.run.hidden.file_checkpoint import file_checkpoint
+from platewright.run.hidden.mean_field import Runner, Settled
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.run.hidden.mean_field_search import Bounded, is_plain, searched
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.schemas.mean_field import MeanFieldPlan
 
-OPTIONS = ("restarts", "iterations", "tolerance")
+OPTIONS = ("restarts", "iterations", "tolerance", "update", "checkpoint")
 STATISTICS, SIZES, MOMENTS = "statistics", "sizes", "moments"
 """What stands in place of expectations: what they left, of how many rows, and what they are made from."""
 
@@ -54,11 +57,12 @@ class BatchedUpdates(Runner):
             entropy += more
         return {STATISTICS: whole, SIZES: self.all_sizes, MOMENTS: dict(moments)}, entropy
 
-    def posterior(self, expectations: Mapping[str, Any]) -> tuple[Posterior, float]:
-        """The distribution of the parameters from merged statistics, and its log normaliser."""
+    def posterior(self, expectations: Mapping[str, Any]) -> Settled:
+        """The distribution of the parameters from merged statistics, its log normaliser and its moments."""
         program, sizes = self.plan.maximise, expectations[SIZES]
         values = finish(program, loaded(program), expectations[STATISTICS], {}, sizes)
-        return Posterior(self.plan.complete, values, {}, sizes), float(values[EVIDENCE])
+        posterior = Posterior(self.plan.complete, values, {}, sizes)
+        return Settled(posterior, float(values[EVIDENCE]), self.moments(posterior, self.plan.fields[-1]))
 
     def start(self, generator: np.random.Generator) -> dict[str, Any]:
         """Statistics of the rows that were drawn, softly assigned."""
@@ -96,10 +100,12 @@ def bound_in_batches(
     if isinstance(file, Declined):
         return file
     check_sizes(plan.maximise, file.sizes, plan.latent.points)
-    runner = BatchedUpdates(plan, {}, file.sizes, file)
-    found: Bounded = searched(runner, runner.start, seed, **options)
+    told = dict(options)
+    store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed})
+    runner = BatchedUpdates(plan, {}, file.sizes, is_plain(told.pop("update", "bound")), file)
+    found: Bounded = searched(runner, seed, checkpoint=store, **told)
     moments = found.expectations[MOMENTS]
-    recalled = Recalled(plan.latent, file, partial(runner.probabilities, moments))  # type: ignore[arg-type]
+    recalled = Recalled(plan.latent, file, partial(runner.probabilities, moments))
     seconds = {"run": perf_counter() - begin}
     kept = replace(found, expectations=recalled)
     return MeanFieldFit(plan, kept, {}, file.sizes, file.labels, seed, "numpy, in batches", seconds)

@@ -11,7 +11,7 @@ from platewright.errors import MissingExtra, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.exact.fit import Fit
-from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.samplers.sampling import SampledFit
 
 KEPT_BY_ARVIZ = frozenset(("chain", "draw", "sample"))

@@ -31,7 +31,7 @@ from platewright.run.checks.allocation import that_fits
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.kept_columns import kept_columns
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.array_file import read_array, write_array
 from platewright.run.results.saving_iterated import FORMAT as ITERATED
 from platewright.run.results.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays

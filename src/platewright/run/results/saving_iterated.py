@@ -29,7 +29,8 @@ from platewright.operations.split_partly_known import NAME as SPLIT
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field import Bounded, MeanFieldFit
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.run.hidden.mean_field_search import Bounded
 from platewright.run.results.array_file import read_array, write_array
 from platewright.run.results.predicting import written_graph
 from platewright.run.samplers.sampling import SampledFit
@@ -94,7 +95,7 @@ def _groups(fit: IteratedFit) -> dict[str, Mapping[str, Array]]:
             return {"values": fit.estimate.values, "expectations": fit.estimate.expectations, "columns": fit.columns,
                     "track": track}  # fmt: skip
         case MeanFieldFit():
-            track = {"track": np.array(fit.result.bounds)}
+            track = {"changes" if fit.plain else "track": np.array(fit.result.changes or fit.result.bounds)}
             return {"values": fit.result.values, "expectations": fit.result.expectations, "columns": fit.columns,
                     "track": track}  # fmt: skip
     return {"chains": fit.chains, "columns": fit.columns}
@@ -145,13 +146,16 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
             )
             return EstimatedFit(plan, found, *rest)
         case MeanFieldPlan():
-            bounded = Bounded(arrays["values"], arrays["expectations"], _track(arrays), converged)
+            plain = "changes" in arrays.get("track", {})
+            bounds, changes = ((), _track(arrays, "changes")) if plain else (_track(arrays), ())
+            interrupted = written["interrupted"] is True
+            bounded = Bounded(arrays["values"], arrays["expectations"], bounds, converged, interrupted, changes)
             return MeanFieldFit(plan, bounded, *rest)
     raise FormatError(f"a fit by {plan.schema} is not saved", where=where)
 
 
-def _track(arrays: Mapping[str, Mapping[str, Array]]) -> tuple[float, ...]:
-    track = arrays.get("track", {}).get("track")
+def _track(arrays: Mapping[str, Mapping[str, Array]], name: str = "track") -> tuple[float, ...]:
+    track = arrays.get("track", {}).get(name)
     if track is None or track.ndim != 1 or not len(track):
         raise FormatError("the file lacks the objective")
     return tuple(float(value) for value in track)

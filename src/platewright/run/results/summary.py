@@ -25,7 +25,7 @@ from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.exact.marginal import Marginal
 from platewright.run.hidden.em_fit import EstimatedFit, Point
-from platewright.run.hidden.mean_field import MeanFieldFit
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.table import GAP, Row, Summary, table_html
 from platewright.run.samplers.sampled import Sampled
 from platewright.run.samplers.sampling import SampledFit
@@ -107,7 +107,7 @@ def _score(fit: AnyFit) -> str:
         case EvidenceFit():
             return f", {fit.evidence}"
         case MeanFieldFit():
-            return f", log evidence at least {fit.lower_bound:.6g}"
+            return ", no bound" if fit.plain else f", log evidence at least {fit.lower_bound:.6g}"
     return ""
 
 

@@ -1,0 +1,88 @@
+"""What mean field gives: distributions of parameters, probabilities of hidden values, and the lower bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from platewright.errors import PlatewrightError, UnknownName
+from platewright.family import Array
+from platewright.run.exact.marginal import Marginal
+from platewright.run.exact.posterior import Posterior
+from platewright.run.hidden.mean_field_search import Bounded
+from platewright.run.results.iterated import Iterated
+from platewright.schemas.hidden import hidden_named
+from platewright.schemas.mean_field import MeanFieldPlan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanFieldFit(Iterated):
+    """What `m.learn(data, by="mean-field")` returns."""
+
+    plan: MeanFieldPlan
+    result: Bounded
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    seed: int = 0
+    backend: str = "numpy"
+    seconds: Mapping[str, float] | None = None
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        found = self.result
+        state = "interrupted" if found.interrupted else "converged" if found.converged else "stopped"
+        count = len(found.changes if self.plain else found.bounds)
+        told = f"{state} after {count} iterations ({self.backend})"
+        if self.plain:
+            return f"mean-field: plain mean updates (Equation 26) of {self.plan.summary}; no bound; {told}"
+        return f"mean-field: {self.plan.summary}; {told}"
+
+    @property
+    def plain(self) -> bool:
+        """Whether only means were handed from block to block (Equation 26), which gives no bound."""
+        return not self.result.bounds
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The mean-field distribution of the parameters."""
+        # Rows of a file that were not kept have left nothing but the values.
+        everything = {**self.columns, **self.result.expectations} if self.columns else {}
+        return Posterior(self.plan.complete, self.result.values, everything, self.sizes)
+
+    def __getitem__(self, name: str) -> Marginal:
+        """The mean-field distribution of one parameter."""
+        if name not in self.posterior.unknown:
+            raise UnknownName(name, self.posterior.unknown, where="fit[...]")
+        found = self.posterior.marginal(name)
+        if found is None:
+            raise PlatewrightError(f"the marginal of `{name}` has no closed form", hint="use fit.draws()")
+        return found
+
+    def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
+        """Draws of the parameters from the mean-field distribution."""
+        return self.posterior.draws(count, np.random.default_rng(self.seed if seed is None else seed))
+
+    def probabilities(self, name: str) -> Array:
+        """Row by row the distribution of a hidden discrete variable."""
+        return self.result.expectations[hidden_named(self.plan.hidden, name).probability]
+
+    @property
+    def lower_bound(self) -> float:
+        """A lower bound of the log evidence."""
+        if self.plain:
+            raise PlatewrightError(
+                "plain mean updates (Equation 26) have no lower bound", hint="leave update='plain' away for one"
+            )
+        return self.result.bounds[-1]
+
+    @property
+    def log_evidence(self) -> float:
+        """Not known exactly: `lower_bound` is what mean field gives, and what the goal `evidence` asks for."""
+        if self.plan.goal == "evidence":
+            return self.lower_bound
+        raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")
