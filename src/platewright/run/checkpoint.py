@@ -23,6 +23,8 @@ from platewright.family import Array
 
 SECONDS = 5.0
 """At most so often is a state written, but for the ends of stages."""
+WRITING = 20.0
+"""Between two states there are so many times the seconds that writing one takes, however many draws there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ class Checkpoint:
     path: Path | None = None
     key: str = ""
     last: float = field(default_factory=monotonic)
+    took: float = 0.0
+    """How long the last writing took."""
 
     def load(self) -> State | None:
         """The state that was stored, if there is one; a state of another run is an error."""
@@ -74,13 +78,14 @@ class Checkpoint:
 
     def save_if_due(self, state: Callable[[], State]) -> None:
         """Store a state that is made only where one is wanted."""
-        if self.path is not None and monotonic() - self.last >= SECONDS:
+        if self.path is not None and monotonic() - self.last >= max(SECONDS, WRITING * self.took):
             self.save(state(), force=True)
 
     def save(self, state: State, force: bool = False) -> None:
         """Store a state, unless the last one is fresh."""
         if self.path is None or (not force and monotonic() - self.last < SECONDS):
             return
+        begin = monotonic()
         beside = self.path.with_name(self.path.name + ".part")
         with beside.open("wb") as file:
             held: dict[str, Any] = {f"array:{name}": values for name, values in state.arrays.items()}
@@ -89,3 +94,4 @@ class Checkpoint:
             os.fsync(file.fileno())
         beside.replace(self.path)
         self.last = monotonic()
+        self.took = self.last - begin

@@ -34,7 +34,7 @@ IterativePlan = CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePla
 IterativeFit = EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 OPTIONS = {
-    "gibbs": ("chains", "draws", "warm_up", "thin", "initial"),
+    "gibbs": ("chains", "draws", "warm_up", "thin", "initial", "checkpoint"),
     "em": ("restarts", "iterations", "tolerance", "checkpoint"),
 }
 OPTIONS |= {"mean-field": (*OPTIONS["em"], "update"), "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
@@ -90,12 +90,16 @@ def _run(
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)
         case CollapsedPlan():
             check_sizes(plan.complete.program, sizes)
-            run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, **options)
+            path = options.pop("checkpoint", None)
+            store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": backend})
+            run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, checkpoint=store, **options)
             known = {"backend": run.backend, "means": run.means, "log_joint": run.log_joint}
             return CollapsedFit(plan, run.chains, columns, sizes, labels, seed, **known)
     for program in plan.programs:
         check_sizes(program, sizes)
-    chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, **options)
+    path = options.pop("checkpoint", None)
+    store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": backend})
+    chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, checkpoint=store, **options)
     return SampledFit(plan, chains, columns, sizes, labels, seed, ran.backend, ran.why)
 
 

@@ -28,6 +28,10 @@ At = Mapping[str, int]
 """The positions of an element, of a row, and of a level, by the name of their index."""
 
 
+RANDOM = "random numbers"
+"""What the words of the random state are called in a stored state."""
+
+
 class CollapsedSampler:
     """One chain: hidden variables, and the tables that follow from them."""
 
@@ -48,6 +52,17 @@ class CollapsedSampler:
     def fill(self) -> None:
         """All tables from scratch."""
         self.tables = {table.name: self.data.filled(table, self.hidden) for table in self.data.plan.tables}
+
+    def state(self) -> dict[str, Array]:
+        """All that the next sweep follows from."""
+        found = {f"hidden {name}": np.array(values) for name, values in self.hidden.items()}
+        return {**found, RANDOM: self.random.state.copy()}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state."""
+        for name, values in self.hidden.items():
+            values[...] = state[f"hidden {name}"]
+        self.random.state[...] = state[RANDOM]
 
     def sweep(self, count: int = 1) -> None:
         """Every element of every hidden variable once, so many times over; plates in `order` in the order given."""

@@ -8,7 +8,8 @@ never worse than a mean of draws (Rao and Blackwell).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from platewright.backends.c.expression import Unprintable
 from platewright.errors import BackendError, NotFinite, ParameterError, SizeError, UnknownName
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
+from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.allocation import MOST_NUMBERS
 from platewright.run.checks.sanity import check_counts
 from platewright.run.exact.native import _warn_once
@@ -28,6 +30,7 @@ from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.native_collapsed import NativeCollapsed, emitted, visiting_order
 from platewright.run.samplers.sampling import SampledFit
 from platewright.run.samplers.starting import starting_values
+from platewright.run.samplers.stored_chains import StoredChain, packed, stored_chains
 from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.run.ticking import progress
 from platewright.schemas.collapsed import CollapsedPlan
@@ -92,6 +95,10 @@ def start_sampler(data: CollapsedData, hidden: Mapping[str, Array], random: Xosh
         return CollapsedSampler(data, hidden, random, order)
 
 
+SUM, TRACE = "sum of ", "log joint"
+"""Names of what is stored of a chain beside its draws."""
+
+
 @dataclass(eq=False)
 class _Chain:
     """What one chain has left so far."""
@@ -99,6 +106,19 @@ class _Chain:
     kept: dict[str, list[Array]] = field(default_factory=dict)
     sums: dict[str, Array] = field(default_factory=dict)
     trace: list[float] = field(default_factory=list)
+
+    @classmethod
+    def begun(cls, stored: StoredChain) -> _Chain:
+        """A chain that goes on."""
+        sums = {name.removeprefix(SUM): value for name, value in stored.arrays.items() if name.startswith(SUM)}
+        return cls({name: list(values) for name, values in stored.draws.items()}, sums, list(stored.arrays[TRACE]))
+
+    def stored(self, sampler: Sampler, generator: np.random.Generator) -> StoredChain:
+        """The chain after its last draw, with all that the next one follows from."""
+        arrays = {SUM + name: np.asarray(value) for name, value in self.sums.items()}
+        draws = {name: np.array(values) for name, values in self.kept.items()}
+        facts = {"generator": generator.bit_generator.state}
+        return StoredChain(draws, facts, {**sampler.state(), **arrays, TRACE: np.array(self.trace)})
 
     def keep(self, values: Mapping[str, Array], means: Mapping[str, Array], log_joint: float) -> None:
         for name, value in values.items():
@@ -120,6 +140,7 @@ def run_collapsed(
     seed: int = 0,
     backend: str = "auto",
     initial: Mapping[str, object] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> CollapsedRun:
     """Independent chains from random starts, or from initial values; the first axis of each result numbers them.
 
@@ -130,33 +151,55 @@ def run_collapsed(
     _check_kept(plan, sizes, chains * draws)
     data = CollapsedData(plan, columns, sizes)
     ticks = progress(range(chains * (warm_up + draws)), plan.schema)
+    store = checkpoint or Checkpoint()
+    stored: dict[int, StoredChain] = {}
     found: list[_Chain] = []
+    ended: dict[int, StoredChain] = {}
     used = "numpy"
-    for source in np.random.SeedSequence(seed).spawn(chains):
+    for number, source in enumerate(np.random.SeedSequence(seed).spawn(chains)):
         for_start, for_sweeps, for_parameters = source.spawn(3)
         start = starting_values(plan.graph, plan.hidden, sizes, np.random.default_rng(for_start), initial)
         _check_levels(plan, sizes, start)
         sampler = start_sampler(data, start, Xoshiro.seeded(for_sweeps), backend)
         used = "c" if isinstance(sampler, NativeCollapsed) else "numpy"
+        if number == 0:
+            store = replace(store, key=f"{store.key} {used}")  # states of NumPy and C are not alike
+            stored = stored_chains(store)
+        generator = np.random.default_rng(for_parameters)
         chain = _Chain()
+        last = stored.get(number)
         try:
-            for _ in range(warm_up):
+            if last is not None:
+                chain = _Chain.begun(last)
+                sampler.set_state(last.arrays)
+                generator.bit_generator.state = last.facts["generator"]
+            for _ in range(0 if last is not None else warm_up):
                 sampler.sweep()
                 next(ticks, None)
-            generator = np.random.default_rng(for_parameters)
-            for _ in range(draws):
+            for _ in range(len(chain.trace), draws):
                 sampler.sweep(thin)
                 hidden = sampler.hidden
                 values, means, log_joint = parameters_given(plan, data, hidden, generator)
                 chain.keep({**{n: v.astype(np.int32) for n, v in hidden.items()}, **values}, means, log_joint)
                 next(ticks, None)
+                store.save_if_due(partial(_state, ended, number, chain, sampler, generator))
         except KeyboardInterrupt:
             if not found and not chain.trace:
                 raise
             found = found or [chain]
             break
         found.append(chain)
+        if store.path is not None:
+            ended[number] = chain.stored(sampler, generator)
+            store.save(packed(ended), force=True)
     return _gathered(plan, found, used)
+
+
+def _state(
+    ended: Mapping[int, StoredChain], number: int, chain: _Chain, sampler: Sampler, generator: np.random.Generator
+) -> State:
+    """All chains that ended, and the one at work."""
+    return packed({**ended, number: chain.stored(sampler, generator)})
 
 
 def _gathered(plan: CollapsedPlan, found: list[_Chain], backend: str) -> CollapsedRun:

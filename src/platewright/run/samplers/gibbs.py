@@ -24,6 +24,7 @@ from platewright.run.execute import Loaded, Statistics, arguments, finish, loade
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward
 from platewright.run.samplers.moving import Mover, mover
 from platewright.run.samplers.slicing import element_density, slice_step, slice_widths
+from platewright.run.samplers.stored_chains import StoredChain
 from platewright.schemas.blocks import (
     ChainBlock,
     ExactBlock,
@@ -163,8 +164,35 @@ def check_state(plan: GibbsPlan, environment: Environment) -> None:
             )
 
 
-def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) -> dict[str, Array]:
-    """Warm up, then keep `count` draws, every `thin` sweeps."""
+@dataclass(eq=False)
+class Keeping:
+    """The draws of one chain as they come, and how it stood after the last whole one."""
+
+    kept: dict[str, list[Array]] = field(default_factory=dict)
+    last: tuple[int, Mapping[str, Any], Mapping[str, Array]] = (0, {}, {})
+    """How many draws are whole, with the state of the generator and the widths of slices after them."""
+
+    def stored(self) -> StoredChain:
+        """The chain as it is stored: draws, generator and widths belong together, whenever Ctrl-C came."""
+        count, generator, widths = self.last
+        draws = {name: np.array(values[:count]) for name, values in self.kept.items()}
+        return StoredChain(draws, {"generator": generator}, widths)
+
+
+def run_chain(
+    sampler: Sampler,
+    warm_up: int,
+    count: int,
+    thin: int,
+    tick: Any,
+    keeping: Keeping | None = None,
+    begun: StoredChain | None = None,
+) -> dict[str, Array]:
+    """Warm up, then keep `count` draws, every `thin` sweeps; a chain that was `begun` warms up again and goes on.
+
+    Warming up again finds the tuning of every block anew; the draws then go on from the stored values and numbers.
+    """
+    keeping = Keeping() if keeping is None else keeping
     recent: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for found in sampler.movers.values():
         found.begin_warm_up(warm_up)
@@ -179,11 +207,18 @@ def run_chain(sampler: Sampler, warm_up: int, count: int, thin: int, tick: Any) 
     check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
     for found in sampler.movers.values():
         found.end_warm_up()
-    kept: dict[str, list[Array]] = {name: [] for name in sampler.values}
-    for _ in range(count):
+    done = 0 if begun is None else begun.count
+    keeping.kept = {name: [] if begun is None else list(begun.draws[name]) for name in sampler.values}
+    if begun is not None and done:
+        sampler.values = {name: np.array(values[-1]) for name, values in keeping.kept.items()}
+        sampler.widths |= begun.arrays
+        sampler.generator.bit_generator.state = begun.facts["generator"]
+        keeping.last = done, begun.facts["generator"], begun.arrays
+    for number in range(done, count):
         for _ in range(thin):
             sampler.sweep()
         for name, values in sampler.values.items():
-            kept[name].append(np.array(values))
+            keeping.kept[name].append(np.array(values))
+        keeping.last = number + 1, sampler.generator.bit_generator.state, dict(sampler.widths)
         tick()
-    return {name: np.array(values) for name, values in kept.items()}
+    return {name: np.array(values) for name, values in keeping.kept.items()}

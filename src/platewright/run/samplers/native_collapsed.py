@@ -18,6 +18,7 @@ from platewright.backends.c_collapsed.collapsed import CollapsedSource, collapse
 from platewright.backends.c_collapsed.printer import padded
 from platewright.errors import BackendError, PlatewrightError
 from platewright.family import Array
+from platewright.run.samplers.collapsed import RANDOM
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.xoshiro import Xoshiro
 
@@ -67,6 +68,22 @@ class NativeCollapsed:
                 f"no level of `{name}` has a positive probability",
                 hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
             )
+
+    def state(self) -> dict[str, Array]:
+        """All that the next sweep follows from, as C has it."""
+        found = {f"{word} {k}": np.array(array) for word, arrays in self._changing for k, array in enumerate(arrays)}
+        return {**found, RANDOM: self.random.state.copy()}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state."""
+        for word, arrays in self._changing:
+            for number, array in enumerate(arrays):
+                array[...] = state[f"{word} {number}"]
+        self.random.state[...] = state[RANDOM]
+
+    @property
+    def _changing(self) -> tuple[tuple[str, list[Array]], ...]:
+        return ("hidden", self.values), ("table", self.tables)
 
     @property
     def hidden(self) -> dict[str, Array]:

@@ -117,6 +117,10 @@ def _pool(number: int, pool: Pool, value: Any, sizes: Mapping[str, int]) -> dict
     return {f"{number}:{pool.name}.{part}": np.array(array, float, order="C") for part, array in parts.items()}
 
 
+RANDOM = "random numbers"
+"""What the words of the random state are called in a stored state."""
+
+
 class NativeChain:
     """One chain: its arrays, and calls that move them."""
 
@@ -158,6 +162,22 @@ class NativeChain:
     def values(self) -> dict[str, Array]:
         """The unknowns where they are now."""
         return {name: np.array(self.arrays[name]) for name in self.owner.source.unknown}
+
+    def state(self) -> dict[str, Array]:
+        """All that changes from sweep to sweep, and all that warm-up has set."""
+        given = {slot.key for slot in self.owner.source.slots if slot.role not in ("unknown", "computed")}
+        found = {name: np.array(array) for name, array in self.arrays.items() if name not in given}
+        return {**found, RANDOM: np.array(self.random)}
+
+    def set_state(self, state: Mapping[str, Array]) -> None:
+        """Go on from a state."""
+        for key, array in state.items():
+            if key == RANDOM:
+                self.random[...] = array
+            elif self.arrays[key].shape == array.shape:
+                self.arrays[key][...] = array
+            else:
+                self.replace(key, np.array(array))
 
     def run(self, count: int, thin: int, into: Mapping[str, Array] | None = None, only: int = -1) -> None:
         """`count` draws, every `thin` sweeps; those of some unknowns are written `into` arrays, draw after draw.

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
 from platewright.family import Array
+from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_finite
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
 from platewright.run.samplers.path_warnings import Told
 from platewright.run.samplers.starting import starting_values
+from platewright.run.samplers.stored_chains import StoredChain, packed, side_by_side, stored_chains
 
 SECONDS_IN_A_CALL = 0.1
 """About how long a call of C lasts, so that progress and Ctrl-C come through."""
@@ -45,15 +47,30 @@ class _Worker:
     check: Callable[[Mapping[str, Array]], None]
     stop: threading.Event
     done: int = 0
-    found: dict[str, Array] = field(default_factory=dict)
     error: BaseException | None = None
     pace: int = 1
+    begun: StoredChain | None = None
+    stored: StoredChain | None = None
+    """The chain as it was after its last call."""
+    storing: bool = False
 
     def work(self) -> None:
         try:
-            self.warm()
-            self.check(self.chain.values)
-            self.found = self.run(self.counts.draws, self.counts.thin, self.chain.owner.source.unknown)
+            unknown = self.chain.owner.source.unknown
+            kept = {name: self.room(name, self.counts.draws) for name in unknown}
+            at = 0
+            if self.begun is None:
+                self.warm()
+                if self.stop.is_set():
+                    return
+                self.check(self.chain.values)
+            else:
+                self.chain.set_state(self.begun.arrays)
+                at = self.begun.count
+                for name in unknown:
+                    kept[name][:at] = self.begun.draws[name]
+                self.stored = self.begun
+            self.run(self.counts.draws, self.counts.thin, kept, at)
             check_finite(self.chain.values)
         except BaseException as error:  # handed to the main thread, which raises it
             self.error = error
@@ -70,7 +87,7 @@ class _Worker:
         for end in (*ends, warm_up - 1):
             if end < start:
                 continue
-            found = self.learn(end + 1 - start, sliced) if self.movers else self.run(end + 1 - start, 1, sliced)
+            found = self.learn(end + 1 - start, sliced) if self.movers else self.sweeps(end + 1 - start, sliced)
             for name, values in found.items():
                 recent[name].append(values)
             start = end + 1
@@ -98,11 +115,19 @@ class _Worker:
             self.done += 1
         return {name: np.array(values) for name, values in kept.items()}
 
-    def run(self, count: int, thin: int, keep: tuple[str, ...]) -> dict[str, Array]:
-        """Draws in calls of about the same time."""
-        arrays = self.chain.arrays
-        kept = {name: np.empty((count, *arrays[name].shape), arrays[name].dtype) for name in keep}
-        at = 0
+    def room(self, name: str, count: int) -> Array:
+        """An array for so many draws of an unknown."""
+        values = self.chain.arrays[name]
+        return np.empty((count, *values.shape), values.dtype)
+
+    def sweeps(self, count: int, keep: tuple[str, ...]) -> dict[str, Array]:
+        """Sweeps of the warm-up, some unknowns kept."""
+        return self.run(count, 1, {name: self.room(name, count) for name in keep}, warming=True)
+
+    def run(
+        self, count: int, thin: int, kept: dict[str, Array], at: int = 0, warming: bool = False
+    ) -> dict[str, Array]:
+        """Draws in calls of about the same time, from number `at` on; after each the chain may be stored."""
         while at < count and not self.stop.is_set():
             many = min(self.pace, count - at)
             begin = perf_counter()
@@ -111,6 +136,10 @@ class _Worker:
             at += many
             self.done += many
             self.pace = int(np.clip(SECONDS_IN_A_CALL / max(took / many, 1e-9), 1, 4 * self.pace))
+            if not warming:
+                # Rows before `at` are written once, so the main thread may read them while the chain goes on.
+                draws = {name: values[:at] for name, values in kept.items()}
+                self.stored = StoredChain(draws, {}, self.chain.state() if self.storing else {})
         return kept
 
 
@@ -121,15 +150,20 @@ def run_chains(
     threads: int,
     check: Callable[[Mapping[str, Array]], None],
     tick: Callable[[], object],
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[dict[str, Array], list[Told]]:
     """Independent chains from jittered starts, and what their paths tell; the first axis of a result numbers them."""
     plan = native.plan
+    store = checkpoint or Checkpoint()
+    stored = stored_chains(store)
     stop = threading.Event()
     workers = []
-    for generator in np.random.default_rng(seed).spawn(counts.chains):
+    for number, generator in enumerate(np.random.default_rng(seed).spawn(counts.chains)):
         start = starting_values(plan.graph, native.source.unknown, native.sizes, generator, counts.initial)
         chain = native.chain(start, generator)
-        workers.append(_Worker(chain, movers_of(chain, generator), counts, check, stop))
+        worker = _Worker(chain, movers_of(chain, generator), counts, check, stop)
+        worker.begun, worker.storing = stored.get(number), store.path is not None
+        workers.append(worker)
     waiting = iter(workers)
     lock = threading.Lock()
 
@@ -142,10 +176,13 @@ def run_chains(
             worker.work()
 
     helpers = [threading.Thread(target=work) for _ in range(min(threads, counts.chains))]
+    ended = False
     try:
         for helper in helpers:
             helper.start()
-        _wait(helpers, workers, tick)
+        _wait(helpers, workers, tick, store)
+    except KeyboardInterrupt:
+        ended = True
     finally:
         stop.set()
         for helper in helpers:
@@ -153,17 +190,28 @@ def run_chains(
     for worker in workers:
         if worker.error is not None:
             raise worker.error
-    order = [name for name in plan.graph.nodes if name in workers[0].found]
+    if ended and not any(worker.stored is not None and worker.stored.count for worker in workers):
+        raise KeyboardInterrupt  # nothing is there to return
+    store.save(_state(workers), force=True)
+    side = side_by_side([{} if worker.stored is None else worker.stored.draws for worker in workers], counts.draws)
     told = [mover.told() for worker in workers for mover in worker.movers.values()]
-    return {name: np.stack([worker.found[name] for worker in workers]) for name in order}, told
+    return {name: side[name] for name in plan.graph.nodes if name in side}, told
 
 
-def _wait(helpers: list[threading.Thread], workers: list[_Worker], tick: Callable[[], object]) -> None:
+def _state(workers: list[_Worker]) -> State:
+    """All chains that have draws, each as it was after its last call."""
+    return packed({number: worker.stored for number, worker in enumerate(workers) if worker.stored is not None})
+
+
+def _wait(
+    helpers: list[threading.Thread], workers: list[_Worker], tick: Callable[[], object], store: Checkpoint
+) -> None:
     """Until all are done; one tick for each sweep kept or made."""
     shown = 0
     while any(helper.is_alive() for helper in helpers):
         for helper in helpers:
             helper.join(0.02)
+        store.save_if_due(lambda: _state(workers))
         done = sum(worker.done for worker in workers)
         for _ in range(done - shown):
             tick()

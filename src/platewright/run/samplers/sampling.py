@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ from platewright.algebra.evaluate import Environment
 from platewright.backends.c.expression import Unprintable
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts
 from platewright.run.exact.native import thread_count
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
 from platewright.run.samplers.diagnosing import array_stats
-from platewright.run.samplers.gibbs import Sampler, check_state, run_chain
+from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain
 from platewright.run.samplers.hamiltonian_block import HamiltonianMover
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.monitoring import Drawn
@@ -31,6 +32,7 @@ from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
 from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.sampled import Sampled
 from platewright.run.samplers.starting import starting_values
+from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
 from platewright.run.ticking import progress
 from platewright.schemas.gibbs import GibbsPlan
 
@@ -195,33 +197,81 @@ def run_gibbs(
     seed: int = 0,
     backend: str = "numpy",
     initial: Mapping[str, object] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[dict[str, Array], Choice]:
-    """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them."""
+    """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them.
+
+    Ctrl-C ends the run with the chains that are complete, or with the draws that all chains at work have.
+    """
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     columns = {name: _single(plan, name, values) for name, values in columns.items()}
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
+    counts = Counts(int(chains), int(draws), int(warm_up), int(thin), initial)
+    store = checkpoint or Checkpoint()
+    store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
     if chosen.native is not None:
-        counts = Counts(int(chains), int(draws), int(warm_up), int(thin), initial)
 
         def check(values: Mapping[str, Array]) -> None:
             check_state(plan, Environment({**columns, **values}, sizes))
 
-        native, told = run_chains(chosen.native, counts, seed, thread_count(), check, lambda: next(ticks, None))
+        threads, tick = thread_count(), lambda: next(ticks, None)
+        found, told = run_chains(chosen.native, counts, seed, threads, check, tick, store)
         warn_of_paths(told)
-        return native, chosen
+    else:
+        found = _one_by_one(plan, columns, sizes, counts, seed, store, lambda: next(ticks, None))
+    why = interrupted(found, (counts.chains, counts.draws))
+    return found, replace(chosen, why=": ".join(part for part in (chosen.why, why) if part))
+
+
+def _one_by_one(
+    plan: GibbsPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    counts: Counts,
+    seed: int,
+    store: Checkpoint,
+    tick: Callable[[], object],
+) -> dict[str, Array]:
+    """Chains by NumPy, one after another."""
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
-    found: list[dict[str, Array]] = []
+    stored = stored_chains(store)
+    found: list[Mapping[str, Array]] = []
     movers: list[Mover] = []
-    for generator in np.random.default_rng(seed).spawn(chains):
-        start = starting_values(plan.graph, wanted, sizes, generator, initial)
+    for number, generator in enumerate(np.random.default_rng(seed).spawn(counts.chains)):
+        begun = stored.get(number)
+        if begun is not None and begun.count == counts.draws:
+            found.append(begun.draws)
+            continue
+        start = starting_values(plan.graph, wanted, sizes, generator, counts.initial)
         sampler = Sampler(plan, columns, sizes, generator, start)
-        found.append(run_chain(sampler, warm_up, draws, thin, lambda: next(ticks, None)))
+        keeping = Keeping()
+
+        def state(keeping: Keeping = keeping) -> State:
+            at_work = [keeping.stored()] if keeping.last[0] else []
+            return packed(dict(enumerate([*map(StoredChain, found), *at_work])))
+
+        def told(keeping: Keeping = keeping, state: Callable[[], State] = state) -> None:
+            tick()
+            if keeping.last[0]:  # a warm-up leaves nothing to store
+                store.save_if_due(state)
+
+        try:
+            draws = run_chain(sampler, counts.warm_up, counts.draws, counts.thin, told, keeping, begun)
+        except KeyboardInterrupt:
+            part = keeping.stored()
+            if not found and not part.count:
+                raise
+            store.save(state(), force=True)
+            found.append(part.draws)
+            break
+        found.append(draws)
         movers += sampler.movers.values()
+        store.save(packed(dict(enumerate(map(StoredChain, found)))), force=True)
     warn_of_paths(mover.told() for mover in movers if isinstance(mover, HamiltonianMover))
-    order = [name for name in plan.graph.nodes if name in found[0]]
-    return {name: np.stack([chain[name] for chain in found]) for name in order}, chosen
+    side = side_by_side(found, counts.draws)
+    return {name: side[name] for name in plan.graph.nodes if name in side}
 
 
 def _single(plan: GibbsPlan, name: str, values: Array) -> Array:
