@@ -163,6 +163,10 @@ class Model(language.Model):
         if not isinstance(plan, Plan):
             if not scan and not are_finite(dataset.columns.values()):
                 return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
+            if not isinstance(data, (str, Path)) and not dataset.missing and isinstance(plan, EMPlan | MeanFieldPlan):
+                cut = _in_batches(plan, (wanted, data, dataset, ROWS_IN_A_BATCH), seed, backend, options, columns)
+                if not isinstance(cut, Declined):
+                    return cut
             return run_iterated(
                 plan, columns, dataset, seed, backend, options, {"bind": bound - start, "derive": derived - bound}
             )
@@ -224,17 +228,27 @@ class Model(language.Model):
     ) -> AnyFit:
         """A pass over the file in each iteration, where batches will do; else all rows are read first."""
         known = (self._signature(), path, first, ROWS_IN_A_BATCH)
-        found: AnyFit | Declined
         try:
-            if isinstance(plan, EMPlan):
-                found = learn_in_batches(plan, *known, seed=seed, backend=backend, options=options)
-            else:
-                found = bound_in_batches(plan, *known, seed=seed, options=options)
+            found = _in_batches(plan, known, seed, backend, options)
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         if isinstance(found, Declined):
             return self._learn_whole(path, goal, by, backend, seed, options)
         return found
+
+
+def _in_batches(
+    plan: EMPlan | MeanFieldPlan,
+    rows: tuple[Signature, object, Dataset, int],
+    seed: int,
+    backend: str,
+    options: Mapping[str, Any],
+    columns: Mapping[str, Any] | None = None,
+) -> EstimatedFit | MeanFieldFit | Declined:
+    """An iterative plan over rows in batches, from a file or from memory: cut alike, they give the same bits."""
+    if isinstance(plan, EMPlan):
+        return learn_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
+    return bound_in_batches(plan, *rows, seed=seed, options=options, columns=columns)
 
 
 def _passed(

@@ -17,7 +17,7 @@ from platewright import pipeline
 from platewright.backends.c.compile import find_compiler
 from platewright.errors import DataError, PlatewrightError, SourceError
 from platewright.language.plate import beginning
-from platewright.run.hidden import em_batches, row_file
+from platewright.run.hidden import batchable, em_batches, row_file
 from platewright.run.hidden.batchable import why_whole
 from platewright.run.hidden.em_batches import BatchedRunner
 from platewright.run.hidden.em_fit import EstimatedFit
@@ -138,6 +138,7 @@ def in_batches(patch: pytest.MonkeyPatch, rows: int, held: int = 0) -> None:
     """Small batches; what takes more bytes than `held` is read again in each pass."""
     patch.setattr(pipeline, "ROWS_IN_A_BATCH", rows)
     patch.setattr(row_file, "HELD_BYTES", held)
+    patch.setattr(batchable, "BYTES_AT_ONCE", 0)
 
 
 def assert_alike(fit: EstimatedFit, whole: EstimatedFit) -> None:

@@ -22,26 +22,38 @@ from platewright.run.hidden.row_file import RowFile, surveyed
 from platewright.schemas.em import EMPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
+BYTES_AT_ONCE = 2**26
+"""Cells of a batch for C take no more; the number of its rows is a power of two of batches, the same in memory."""
+
 
 def opened(
     plan: EMPlan | MeanFieldPlan,
     signature: Signature,
-    path: str | Path,
+    source: object,
     first: Dataset,
     length: int,
     count: int,
     seed: int,
+    in_c: bool = False,
 ) -> RowFile | Declined:
-    """The file after a first pass, with `count` of its rows to start from; `first` is its first batch."""
+    """The file after a first pass, with `count` of its rows to start from; `first` is its first batch, or all rows."""
     row = row_of_file(plan, first)
     if row is None or first.sizes[row] < length:
         return Declined("batches", "the rows are one batch")
+    length *= _times(first, row, length) if in_c else 1
+    if not isinstance(source, (str, Path)) and first.sizes[row] <= length:
+        return Declined("batches", "the rows are one batch")
     if reason := why_whole(plan, row):
         return Declined("batches", reason)
-    file = surveyed(
-        RowFile(plan.graph, signature, Path(path), length, row), count, np.random.default_rng([seed, count])
-    )
+    file = surveyed(RowFile(plan.graph, signature, source, length, row), count, np.random.default_rng([seed, count]))
     return file if file.count > 1 else Declined("batches", "the rows are one batch")
+
+
+def _times(first: Dataset, row: str, length: int) -> int:
+    """How many batches C takes at once: each costs it a millisecond, and it keeps nothing of rows but their cells."""
+    cells = sum(np.size(values) for values in first.columns.values())
+    room = BYTES_AT_ONCE * first.sizes[row] // max(8 * cells * length, 1)
+    return max(1, min(8, 2 ** (int(room).bit_length() - 1) if room else 1))
 
 
 def row_of_file(plan: EMPlan | MeanFieldPlan, dataset: Dataset) -> str | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -197,28 +196,35 @@ def _counted_from(error: PlatewrightError, batch: Rows) -> PlatewrightError:
 def learn_in_batches(
     plan: EMPlan,
     signature: Signature,
-    path: str | Path,
+    source: object,
     first: Dataset,
     length: int,
     *,
     seed: int,
     backend: str,
     options: Mapping[str, Any],
+    columns: Mapping[str, Array] | None = None,
 ) -> EstimatedFit | Declined:
-    """EM over a file of more rows than one batch; declined where all rows must be there at once."""
+    """EM over more rows than one batch, in a file or in memory; declined where all rows must be there at once.
+
+    Rows in memory are cut where a file is, so both give the same bits; their `columns` stay with the fit.
+    """
     begin = perf_counter()
     if extra := set(options) - set(OPTIONS):
         raise UnknownName(min(extra), OPTIONS, where=f"options of {plan.schema}")
-    file = opened(plan, signature, path, first, length, ROWS_TO_START, seed)
+    file = opened(plan, signature, source, first, length, ROWS_TO_START, seed, backend != "numpy")
     if isinstance(file, Declined):
         return file
     for program in plan.latent.programs:
         check_sizes(program, file.sizes, plan.latent.points)
     chosen = choose_em_backend(plan, backend, file.sizes)
     if has_ties(plan):
+        if not file.on_disk:
+            return Declined("batches", "its C is made for all codes at once")
         chosen = "numpy"  # their C is made for the codes that are seen, and these differ from batch to batch
     told = dict(options)
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
     best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
     seconds = {"run": perf_counter() - begin}
-    return EstimatedFit(plan, best, {}, file.sizes, file.labels, seed, f"{chosen}, in batches", seconds)
+    told_of = f"{chosen}, in batches" if file.on_disk else chosen
+    return EstimatedFit(plan, best, columns or {}, file.sizes, file.labels, seed, told_of, seconds)

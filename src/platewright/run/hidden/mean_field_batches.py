@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -85,18 +84,19 @@ def _statistics(runner: Runner, expectations: Mapping[str, Array]) -> Statistics
 def bound_in_batches(
     plan: MeanFieldPlan,
     signature: Signature,
-    path: str | Path,
+    source: object,
     first: Dataset,
     length: int,
     *,
     seed: int,
     options: Mapping[str, Any],
+    columns: Mapping[str, Array] | None = None,
 ) -> MeanFieldFit | Declined:
-    """Mean field over a file of more rows than one batch; declined where all rows must be there at once."""
+    """Mean field over more rows than one batch, in a file or in memory; declined where all must be there at once."""
     begin = perf_counter()
     if extra := set(options) - set(OPTIONS):
         raise UnknownName(min(extra), OPTIONS, where=f"options of {plan.schema}")
-    file = opened(plan, signature, path, first, length, ROWS_TO_START, seed)
+    file = opened(plan, signature, source, first, length, ROWS_TO_START, seed)
     if isinstance(file, Declined):
         return file
     check_sizes(plan.maximise, file.sizes, plan.latent.points)
@@ -108,4 +108,5 @@ def bound_in_batches(
     recalled = Recalled(plan.latent, file, partial(runner.probabilities, moments))
     seconds = {"run": perf_counter() - begin}
     kept = replace(found, expectations=recalled)
-    return MeanFieldFit(plan, kept, {}, file.sizes, file.labels, seed, "numpy, in batches", seconds)
+    told_of = "numpy, in batches" if file.on_disk else "numpy"
+    return MeanFieldFit(plan, kept, columns or {}, file.sizes, file.labels, seed, told_of, seconds)

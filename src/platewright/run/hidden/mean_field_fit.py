@@ -50,8 +50,9 @@ class MeanFieldFit(Iterated):
     @cached_property
     def posterior(self) -> Posterior:
         """The mean-field distribution of the parameters."""
-        # Rows of a file that were not kept have left nothing but the values.
-        everything = {**self.columns, **self.result.expectations} if self.columns else {}
+        # Rows that came in batches have left nothing but the values, and nothing else is looked up.
+        known = self.result.expectations
+        everything = {**self.columns, **known} if isinstance(known, dict) else {}
         return Posterior(self.plan.complete, self.result.values, everything, self.sizes)
 
     def __getitem__(self, name: str) -> Marginal:

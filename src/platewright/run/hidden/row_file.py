@@ -37,11 +37,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class RowFile:
-    """A file whose rows lie on plate `row`."""
+    """A file whose rows lie on plate `row`, or data in memory, cut at the same rows so that sums are the same."""
 
     graph: Graph
     signature: Signature
-    path: Path
+    source: object
     length: int
     """Rows in a batch; series of an ordered plate stay whole."""
     row: str
@@ -66,17 +66,24 @@ class RowFile:
         if stop != self.sizes[self.row]:
             raise SourceError(
                 f"the file has {stop} rows now, and had {self.sizes[self.row]} before",
-                where=str(self.path),
+                where=str(self.source),
                 hint="leave the file as it is while it is learned from",
             )
 
     def read(self) -> Iterator[tuple[Rows, Dataset]]:
         """Batches from the file, every cell checked."""
         start = 0
-        for dataset in batches(self.signature, self.path, rows=self.length, labels=self.labels):
+        for dataset in batches(self.signature, self.source, rows=self.length, labels=self.labels):
             sizes = {**fixed_sizes(self.graph), **dataset.sizes}
-            yield Rows(columns_of(self.graph, dataset), sizes, start), dataset
+            # Sums over an array depend on how it lies in memory: here all lie alike, wherever they come from.
+            columns = {name: np.ascontiguousarray(v) for name, v in columns_of(self.graph, dataset).items()}
+            yield Rows(columns, sizes, start), dataset
             start += sizes[self.row]
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether rows are read from a file."""
+        return isinstance(self.source, (str, Path))
 
     def along(self, name: str) -> int | None:
         """The axis of a column that runs over the rows."""
@@ -96,7 +103,7 @@ def surveyed(file: RowFile, count: int, generator: np.random.Generator) -> RowFi
         drawn.add(batch)
         sizes, labels = {**batch.sizes, file.row: batch.start + batch.sizes[file.row]}, dataset.labels
         weight += sum(np.asarray(values).nbytes for values in batch.columns.values())
-        held = [*held, batch] if held is not None and weight <= HELD_BYTES else None
+        held = [*held, batch] if held is not None and (weight <= HELD_BYTES or not file.on_disk) else None
     few = {**sizes, file.row: len(drawn.keys)}
     # Labels that are known need no pass of their own before each later one.
     return replace(
