@@ -161,6 +161,8 @@ class NativeChain:
         extents = [owner.sizes[plate] for plate in owner.source.sizes]
         self.pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
         self.extents = (ctypes.c_int64 * max(len(extents), 1))(*extents)
+        self.nowhere = self._places({})
+        self.rooms: dict[int, tuple[Array, Array, tuple[Any, ...]]] = {}
         for number in owner.source.doors.scales:
             self.arrays[f"{number}:tuning"][0] = 1.0
         for number in owner.source.doors.paths:
@@ -185,11 +187,14 @@ class NativeChain:
 
         `only` is the number of a block when no other is to be drawn (for laws).
         """
-        out = into or {}
-        places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
-        pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
+        pointers = self.nowhere if into is None else self._places(into)
         arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), ctypes.c_int64(only), *self._state())
         self._check(self.owner.shared.sweeps(*arguments, pointers))
+
+    def _places(self, out: Mapping[str, Array]) -> Any:
+        """Where the draws of each unknown go; nowhere for those that are not kept."""
+        places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
+        return (ctypes.c_void_p * max(len(places), 1))(*places)
 
     def statistics(self, block: int) -> dict[str, Array]:
         """What one block computes from the present values, by name (for laws)."""
@@ -216,10 +221,15 @@ class NativeChain:
 
     def gradients(self, block: int, u: Array) -> Array:
         """Log density of a block at coordinates, its slopes, and the precision that the rest gives; the chain moves."""
-        at, found = np.array(u, float, order="C"), np.zeros(1 + 2 * len(u))
-        places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data), ctypes.c_int64(len(at)))
-        self._check(self.owner.shared.gradients(ctypes.c_int64(block), *self._state(), *places))
-        return found
+        if block not in self.rooms:
+            at, found = np.empty(len(u)), np.empty(1 + 2 * len(u))
+            places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data), ctypes.c_int64(len(at)))
+            self.rooms[block] = at, found, (ctypes.c_int64(block), *self._state(), *places)
+        at, found, arguments = self.rooms[block]
+        at[...] = u
+        found[...] = 0.0
+        self._check(self.owner.shared.gradients(*arguments))
+        return found.copy()
 
     def _densities(self, block: int, at: Array, found: Array) -> Array:
         places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data))
