@@ -1,7 +1,7 @@
 """Time Platewright and JAGS on the same BUGS cases in one run.
 
-PYTHONPATH=src:tests python -m outside.jags_table [--core] [--case NAME] [--seconds S] [--cpu]
-                                               [--json FILE] [-o FILE]
+PYTHONPATH=src:tests python -m outside.jags_table [--core] [--case NAME] [--seconds S] [--rounds R]
+                                               [--cpu] [--json FILE] [-o FILE]
 
 `rate` is effective samples a second of the worst quantity, over warm-up and draws; `to 1000` is seconds from the text
 to 1,000 effective samples, warm-up and compilation included (`outside.jags_race` says how both are measured). Ratios
@@ -21,25 +21,17 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
 from outside.corpus import CORPUS, cases
 from outside.jags import PROGRAM
-from outside.jags_race import Race, race
+from outside.jags_race import Race, race, settle_in
 
 HEADER = (
     f"{'case':22} {'plan':4} {'rate':>9} {'to 1000':>9} {'JAGS rate':>9} {'to 1000':>9} {'x rate':>7} {'x 1000':>7}"
     "  algorithm, remarks"
 )
-TOY = """
-model {
-   for (i in 1:N) { y[i] ~ dpois(m); z[i] ~ dnorm(a, t) }
-   m ~ dgamma(s, 1); s ~ dexp(1); a ~ dnorm(0, 1); t ~ dgamma(1, 1)
-}
-"""
-TOY_DATA = {"N": 3, "y": [1, 2, 0], "z": [0.1, -0.4, 1.2]}
 
 
 def shown(found: Race) -> str:
@@ -82,21 +74,21 @@ def means(found: Sequence[Race]) -> list[str]:
 
 
 def warm_session() -> list[str]:
-    """Learn a small model, so that packages, grammar and shared functions are there; and what that takes."""
+    """Learn small models, so that packages, grammar and shared functions are there; and what that takes."""
     os.environ["PLATEWRIGHT_CACHE"] = tempfile.mkdtemp(prefix="outside-jags-")
     program = (
-        "from time import perf_counter as now; a = now(); import platewright as pw; b = now(); "
-        f"m = pw.read_bugs({TOY!r}, {TOY_DATA!r}); c = now(); "
-        "m.learn(m.read_from.data(), backend='c', warm_up=5, draws=5); d = now(); print(b - a, c - b, d - c)"
+        "from time import perf_counter as now; start = now(); import platewright; imported = now()\n"
+        "from outside.jags_race import settle_in; settle_in(); print(imported - start, now() - imported)"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    imported, read, learned = map(float, said.stdout.split()[-3:])
-    start = perf_counter()
-    exec(program, {"print": lambda *_: None})
-    again = perf_counter() - start
+    taken = []
+    for _ in range(2):
+        said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        taken.append([float(word) for word in said.stdout.split()[-2:]])
+    settle_in()
+    (_, machine), (imported, process) = taken
     return [
-        f"not counted above: once in a process, import {imported:.2f} s and the grammar of BUGS {read:.2f} s;",
-        f"once on a machine, functions that all models share and a first model {learned:.2f} s ({again:.2f} s after)",
+        f"not counted above: in a new process import {imported:.2f} s, grammar and other packages {process:.2f} s;",
+        f"once on a machine the functions that all models share, {max(machine - process, 0):.2f} s",
     ]
 
 
@@ -114,6 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--core", action="store_true", help="only the cases in scope `core`")
     parser.add_argument("--seconds", type=float, default=120.0, help="limit of one run of one engine")
+    parser.add_argument("--rounds", type=int, default=3, help="cold runs of each engine; the median counts")
     parser.add_argument("--cpu", action="store_true", help="count seconds of processors, where the machine is busy")
     parser.add_argument("--json", metavar="FILE", help="one line a case, written as they come")
     parser.add_argument("-o", "--output", metavar="FILE", help="the table, written anew after every case")
@@ -128,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(HEADER, flush=True)
     for name in chosen(given.case, given.core):
         try:
-            one = race(name, given.seconds)
+            one = race(name, given.seconds, given.rounds)
         except Exception as error:  # whatever happens to one case, the table goes on
             one = Race(name, "core" if given.core else "?", None, None, f"{type(error).__name__}: {error}")
         found.append(one)
