@@ -77,6 +77,9 @@ def test_no_other_library_can_take_the_place_of_a_shared_function(own_cache: Pat
     assert not any(hasattr(built.shared, name) for name in ("cholesky", "gamma_draw", "slice_draw", "dot"))
 
 
-def test_only_short_sweeps_are_compiled_lightly() -> None:
-    assert flags_for(pumps(), {"n": 4}) == LIGHT
-    assert flags_for(pumps(), {"n": MOST_LIGHT}) == FLAGS
+def test_only_short_sweeps_without_paths_are_compiled_lightly() -> None:
+    exact = plan_gibbs(read_graph(hierarchies.mean_and_scale(), ("y",)), "posterior")
+    assert isinstance(exact, GibbsPlan)
+    assert flags_for(exact, {"n": 4}) == LIGHT
+    assert flags_for(exact, {"n": MOST_LIGHT}) == FLAGS
+    assert "Hamiltonian" in pumps().summary and flags_for(pumps(), {"n": 4}) == FLAGS

@@ -33,13 +33,8 @@ from platewright.program.statements import Assign, Feature, Pool, Source, Statis
 
 
 def numpy_source(program: Program) -> str:
-    """The whole module as text, laid out for its readers."""
-    return laid_out(numpy_module(program))
-
-
-def numpy_module(program: Program) -> str:
-    """The whole module as text that only the interpreter reads."""
-    return Emitter(program).module()
+    """The whole module as text."""
+    return laid_out(Emitter(program).module())
 
 
 class Emitter:
