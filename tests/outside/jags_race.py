@@ -139,14 +139,17 @@ def race(name: str, seconds: float, rounds: int = 3) -> Race:
             try:
                 taken[label].append(engine(case, draws, seconds, False).all)
             except (Late, JagsLate):
-                taken[label].append(seconds)
+                times, draws = pilots[label]
+                pilots[label] = replace(times, thousand=max(times.thousand, seconds), late=True), draws
+            except Exception as error:  # the time reckoned from the pilot stands
+                remarks.append(f"{label} broke: {type(error).__name__}: {str(error)[:100]}")
     found = {label: _settled(times, taken[label]) for label, (times, _) in pilots.items()}
     remarks += [f"{label} late" for label, times in found.items() if times.late]
     return Race(name, case.scope, found.get("ours"), found.get("JAGS"), "; ".join(remarks))
 
 
 def _settled(times: Times, taken: Sequence[float]) -> Times:
-    return Times(times.rate, median(taken), times.how, times.marks) if taken else times
+    return replace(times, thousand=median(taken)) if taken and not times.late else times
 
 
 def pilot(case: Case, engine: Engine, seconds: float) -> tuple[Times, int]:
