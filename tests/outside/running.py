@@ -31,9 +31,12 @@ class Died(Exception):
     """The process ended without an answer."""
 
 
-def run_apart(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
-    """What a function returns or raises in a child process; `Late` or `Died` where it gives no answer."""
-    context = multiprocessing.get_context("fork")
+def run_apart(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, fresh: bool = False) -> Any:
+    """What a function returns or raises in a child process; `Late` or `Died` where it gives no answer.
+
+    A child is a copy of this process, or a fresh one that shares no memory with it.
+    """
+    context = multiprocessing.get_context("spawn" if fresh else "fork")
     here, there = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(function, arguments, there))
     start = perf_counter()

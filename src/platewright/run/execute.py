@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.naming import Names
-from platewright.backends.numpy.program import numpy_source
+from platewright.backends.numpy.program import Emitter
 from platewright.data.dataset import Dataset
 from platewright.errors import ImproperPosterior, NotFinite
 from platewright.family import Array
@@ -49,7 +49,8 @@ def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
 @lru_cache(maxsize=64)
 def loaded(program: Program) -> Loaded:
     """The NumPy module of a program."""
-    return load_numpy(numpy_source(program), (*program.columns, *program.plates))
+    text = Emitter(program).module()  # for the interpreter alone: `numpy_source` lays it out for readers
+    return load_numpy(text, (*program.columns, *program.plates))
 
 
 def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:

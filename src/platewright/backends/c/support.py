@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from platewright.backends.c.gram import GRAM
 from platewright.backends.c.vectors import VECTORS
@@ -165,7 +166,7 @@ static void settle(int64_t cells, int64_t width, const double *total, double *of
 }
 
 
-PATTERNS = {"VECTORS": r"\b(LANES|STRIDE)\b", "VECTOR_MATH": r"\b(log|exp|sin|cos)\("}
+WORDS = {"VECTORS": ("LANES", "STRIDE"), "VECTOR_MATH": ("log(", "exp(", "sin(", "cos(")}
 """How the use of a shared part shows, where it is not a call."""
 
 
@@ -176,12 +177,22 @@ def c_comment(text: str) -> str:
 
 def support_text(body: str) -> list[str]:
     """The shared functions that the body uses, directly or through one another, in the order of the table."""
+    return used_of(body, SUPPORT, WORDS)
+
+
+def used_of(body: str, table: Mapping[str, str], words: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The parts of a table that a text uses, directly or through one another, in the order of the table."""
     wanted: set[str] = set()
-    waiting = [re.sub(r"/\*.*?\*/", "", body, flags=re.S)]
+    waiting = [body]
     while waiting:
-        text = waiting.pop()
-        for name, function in SUPPORT.items():
-            if name not in wanted and re.search(PATTERNS.get(name, rf"\b{name}\("), text):
-                wanted.add(name)
-                waiting.append(function)
-    return [SUPPORT[name].strip("\n") for name in SUPPORT if name in wanted]
+        found = _words(waiting.pop())
+        more = [name for name in table if name not in wanted and not found.isdisjoint(words.get(name, (f"{name}(",)))]
+        wanted.update(more)
+        waiting += [table[name] for name in more]
+    return [table[name].strip("\n") for name in table if name in wanted]
+
+
+@lru_cache(maxsize=256)
+def _words(text: str) -> frozenset[str]:
+    """The names in a text outside its comments; those that are called with the bracket."""
+    return frozenset(re.findall(r"\b[A-Za-z_]\w*\b\(?", re.sub(r"/\*.*?\*/", "", text, flags=re.S)))

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from platewright.algebra.expression import Index, names
 from platewright.backends.c.expression import Unprintable
-from platewright.backends.c.support import BLOCK, c_comment
+from platewright.backends.c.support import c_comment
+from platewright.backends.c_gibbs.apart import PREAMBLE, declared_text
 from platewright.backends.c_gibbs.chain import ChainWriter
 from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
@@ -44,9 +45,6 @@ from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.rough import meets_itself
 
-MOST_STEPS = 60
-"""Steps out of a slice, as in `run/samplers/slicing.py`."""
-
 SMALL = 64
 """Plates that the model gives at most so many elements have their size written into the file."""
 
@@ -56,6 +54,8 @@ class GibbsSource:
     """The file, its arrays in order, the plates whose sizes it reads, and what is computed once for each block."""
 
     text: str
+    own: str
+    """The file with the shared functions declared only: they are compiled once, for all models."""
     slots: tuple[Slot, ...]
     sizes: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -121,10 +121,11 @@ class _Writer:
         doors = Doors(*map(tuple, (self.prepared, self.tables, self.densities, self.paths, self.scales)))
         entries = entry_functions(self.plan, self.arrays, self.unknown, doors)
         body = "\n\n".join([*self.functions, *entries])
-        text = "\n\n".join([self.header(), *shared_text(body), *self.functions, *entries]) + "\n"
+        text = "\n\n".join([self.header(), *shared_text(body), body]) + "\n"
+        own = "\n\n".join([self.header(), *declared_text(body), body]) + "\n"
         slots = tuple(self.arrays.slots.values())
         sizes = tuple(self.arrays.sizes)
-        return GibbsSource(text, slots, sizes, self.unknown, self.splits, self.sliced, doors)
+        return GibbsSource(text, own, slots, sizes, self.unknown, self.splits, self.sliced, doors)
 
     def slice(self, number: int, block: SliceBlock | BoundedBlock) -> None:
         """Element by element; an unknown within bounds too, which NumPy draws by inversion."""
@@ -144,21 +145,7 @@ class _Writer:
             " *",
             " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
             " */",
-            *(f"#include <{name}.h>" for name in ("math", "stdint", "stdlib", "string")),
-            "",
-            "/* Rows worked on at once; most steps out of a slice. */",
-            f"#define BLOCK {BLOCK}",
-            f"#define MOST_STEPS {MOST_STEPS}",
-            "",
-            "/* A chain: its arrays, sizes of plates, four words of randomness, and working space. */",
-            "struct chain {",
-            "    void *const *array;",
-            "    const int64_t *size;",
-            "    uint64_t *random;",
-            "    double *work;",
-            "    int64_t room;",
-            "    int64_t missing; /* independent rows that a Gaussian block would need more */",
-            "};",
+            PREAMBLE,
         ]
         return "\n".join(lines)
 

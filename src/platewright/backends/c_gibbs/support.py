@@ -5,10 +5,9 @@ Matrices are small and dense, row after row. What is not positive definite gives
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from platewright.backends.c.support import SUPPORT, support_text
+from platewright.backends.c.support import SUPPORT, support_text, used_of
 from platewright.backends.c_gibbs.paths import PATHS
 from platewright.backends.c_gibbs.random import RANDOM
 
@@ -296,20 +295,15 @@ static void sorted_by(const int64_t *code, int64_t rows, int64_t codes, int64_t 
 }
 
 
-def shared_text(body: str) -> list[str]:
+SHARED: Mapping[str, str] = {**ALGEBRA, **RANDOM, **PATHS}
+"""Every shared function by name, those used by others first."""
+
+
+def shared_text(body: str, table: Mapping[str, str] = SHARED) -> list[str]:
     """The shared functions that the body uses, directly or through one another, those used by others first."""
-    table = {**ALGEBRA, **RANDOM, **PATHS}
-    wanted: set[str] = set()
-    waiting = [re.sub(r"/\*.*?\*/", "", body, flags=re.S)]
-    while waiting:
-        text = waiting.pop()
-        for name, function in table.items():
-            if name not in wanted and re.search(rf"\b{name}\(", text):
-                wanted.add(name)
-                waiting.append(function)
-    own = [table[name].strip("\n") for name in table if name in wanted]
+    own = used_of(body, table, {})
     return [*support_text("\n".join([*own, body])), *own]
 
 
-TAKEN = frozenset({*SUPPORT, *ALGEBRA, *RANDOM, *PATHS})
+TAKEN = frozenset({*SUPPORT, *SHARED})
 """Words that emitted variables must not have."""

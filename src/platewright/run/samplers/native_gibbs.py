@@ -7,15 +7,18 @@ random state, so that chains run side by side in threads and give the same bits 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import FLAGS, LIGHT, find_compiler, library, loaded_library
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.pool import live_features
+from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.function import Slot
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.errors import BackendError, ImproperPosterior, PlatewrightError
@@ -26,10 +29,14 @@ from platewright.run.execute import arguments, loaded
 from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
 from platewright.run.samplers.hamiltonian_block import FIRST_STEP
 from platewright.run.samplers.slicing import slice_widths
+from platewright.schemas.blocks import HamiltonianBlock
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 
 OUTSIDE, MEMORY, IMPROPER, NOT_FINITE, IMPOSSIBLE = 1, 2, 3, 4, 5
 """What the emitted functions return when something is wrong."""
+
+MOST_LIGHT = 2000
+"""Rows in a sweep up to which its C is compiled lightly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +68,22 @@ def compiled_gibbs(
     found = find_compiler()
     if found is None:
         raise BackendError("no C compiler was found", hint='use backend="numpy"')
-    given = {**_columns(source, columns, sizes), **_fixed(plan, source, columns, sizes)}
-    return NativeGibbs(plan, source, loaded_library(library(source.text, found)), sizes, given)
+    with ThreadPoolExecutor(1) as beside:  # the compiler is another process; meanwhile the data are summed up
+        made = beside.submit(library, source.own, found, flags_for(plan, sizes), object_text())
+        given = {**_columns(source, columns, sizes), **_fixed(plan, source, columns, sizes)}
+        shared = loaded_library(made.result())
+    return NativeGibbs(plan, source, shared, sizes, given)
+
+
+def flags_for(plan: GibbsPlan, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """Sweeps over few rows take microseconds; paths evaluate a gradient many times in each."""
+    follows = any(isinstance(block, HamiltonianBlock) for block in plan.blocks)
+    return FLAGS if follows or rows_in_a_sweep(plan, sizes) > MOST_LIGHT else LIGHT
+
+
+def rows_in_a_sweep(plan: GibbsPlan, sizes: Mapping[str, int]) -> int:
+    """Elements of all factors."""
+    return sum(math.prod(sizes.get(axis.plate, 1) for axis in factor.axes) for factor in plan.factors)
 
 
 def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
@@ -144,6 +165,8 @@ class NativeChain:
         extents = [owner.sizes[plate] for plate in owner.source.sizes]
         self.pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
         self.extents = (ctypes.c_int64 * max(len(extents), 1))(*extents)
+        self.nowhere = self._places({})
+        self.rooms: dict[int, tuple[Array, Array, tuple[Any, ...]]] = {}
         for number in owner.source.doors.scales:
             self.arrays[f"{number}:tuning"][0] = 1.0
         for number in owner.source.doors.paths:
@@ -184,11 +207,14 @@ class NativeChain:
 
         `only` is the number of a block when no other is to be drawn (for laws).
         """
-        out = into or {}
-        places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
-        pointers = (ctypes.c_void_p * max(len(places), 1))(*places)
+        pointers = self.nowhere if into is None else self._places(into)
         arguments = (ctypes.c_int64(count), ctypes.c_int64(thin), ctypes.c_int64(only), *self._state())
         self._check(self.owner.shared.sweeps(*arguments, pointers))
+
+    def _places(self, out: Mapping[str, Array]) -> Any:
+        """Where the draws of each unknown go; nowhere for those that are not kept."""
+        places = [out[name].ctypes.data if name in out else None for name in self.owner.source.unknown]
+        return (ctypes.c_void_p * max(len(places), 1))(*places)
 
     def statistics(self, block: int) -> dict[str, Array]:
         """What one block computes from the present values, by name (for laws)."""
@@ -215,10 +241,15 @@ class NativeChain:
 
     def gradients(self, block: int, u: Array) -> Array:
         """Log density of a block at coordinates, its slopes, and the precision that the rest gives; the chain moves."""
-        at, found = np.array(u, float, order="C"), np.zeros(1 + 2 * len(u))
-        places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data), ctypes.c_int64(len(at)))
-        self._check(self.owner.shared.gradients(ctypes.c_int64(block), *self._state(), *places))
-        return found
+        if block not in self.rooms:
+            at, found = np.empty(len(u)), np.empty(1 + 2 * len(u))
+            places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data), ctypes.c_int64(len(at)))
+            self.rooms[block] = at, found, (ctypes.c_int64(block), *self._state(), *places)
+        at, found, arguments = self.rooms[block]
+        at[...] = u
+        found[...] = 0.0
+        self._check(self.owner.shared.gradients(*arguments))
+        return found.copy()
 
     def _densities(self, block: int, at: Array, found: Array) -> Array:
         places = (ctypes.c_void_p(at.ctypes.data), ctypes.c_void_p(found.ctypes.data))

@@ -18,26 +18,39 @@ from platewright.schemas.blocks import HamiltonianBlock
 
 
 class NativeDensity:
-    """The log density of a block with its gradient, by C; calls leave the chain at the coordinates last asked for."""
+    """The log density of a block with its gradient, by C; calls leave the chain at the coordinates last asked for.
+
+    What C found there is kept until the chain moves in another way, for the same point is asked about several times.
+    """
 
     def __init__(self, chain: NativeChain, number: int, coordinates: Joined) -> None:
         self.chain = chain
         self.number = number
         self.coordinates = coordinates
+        self.last: tuple[Array, Array] | None = None
+
+    def forget(self) -> None:
+        """The chain, or what surrounds the block, has moved."""
+        self.last = None
 
     def log_density(self, u: Array) -> float:
         """The log density at coordinates, up to a constant."""
-        return self.with_gradient(u)[0]
+        return float(self._found(u)[0])
 
     def with_gradient(self, u: Array) -> tuple[float, Array]:
         """The log density and its gradient."""
-        found = self.chain.gradients(self.number, u)
+        found = self._found(u)
         return float(found[0]), found[1 : 1 + len(u)]
 
     def known_precision(self) -> Array:
         """The precision that the rest gives each coordinate."""
         u = self.coordinates.free(self.chain.arrays)
-        return self.chain.gradients(self.number, u)[1 + len(u) :]
+        return self._found(u)[1 + len(u) :]
+
+    def _found(self, u: Array) -> Array:
+        if self.last is None or not np.array_equal(u, self.last[0]):
+            self.last = np.array(u), self.chain.gradients(self.number, u)
+        return self.last[1]
 
 
 class NativeHamiltonian(HamiltonianMover):
@@ -67,6 +80,7 @@ class NativeHamiltonian(HamiltonianMover):
         if not self.native.coordinates.size:
             return
         with np.errstate(all="ignore"):
+            self.native.forget()
             u = self._start(self.chain.arrays, self.generator)
             if self.tuning is not None and self.sweeps in LOOKS and self.sweeps <= self.begins:
                 self.curvature = curvature_at(self.density, u, self.generator)
@@ -74,6 +88,7 @@ class NativeHamiltonian(HamiltonianMover):
             self.hand_over(self._most_doublings())
             self.native.log_density(u)  # the chain stands where it was, or where it starts anew
             self.chain.run(1, 1, only=self.number)
+            self.native.forget()
             acceptance = self.chain.arrays[f"{self.number}:tuning"][3]
             if self.tuning is None:
                 return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +26,7 @@ from platewright.run.samplers.hamiltonian_block import HamiltonianMover
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.moving import Mover
-from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs
+from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, rows_in_a_sweep
 from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
 from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.sampled import Sampled
@@ -181,8 +180,7 @@ def seconds_by_numpy(plan: GibbsPlan, sizes: Mapping[str, int]) -> float:
     """About how long a sweep of NumPy takes: so much a statement, and so much a row."""
     statements = sum(2 + len(program.passes) + len(program.body) for program in plan.programs)
     statements += 20 * (len(plan.blocks) - len(plan.programs))
-    rows = sum(math.prod(sizes.get(axis.plate, 1) for axis in factor.axes) for factor in plan.factors)
-    return 1e-4 * statements + 5e-8 * rows
+    return 1e-4 * statements + 5e-8 * rows_in_a_sweep(plan, sizes)
 
 
 def run_gibbs(
