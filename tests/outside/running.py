@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 from outside.outcome import Outcome
-from platewright.errors import PlatewrightError
+from platewright.errors import BugsError, PlatewrightError
 
 Run = Callable[[str, float], Outcome]
 
@@ -90,7 +90,8 @@ def guarded(kind: str, name: str, run: Run, seconds: float) -> Outcome:
 
 
 def refusal(error: PlatewrightError) -> str:
-    """The reason of a refusal in one line."""
+    """The reason of a refusal in one line, with the line of a text."""
     lines = [line.strip() for line in str(error).split("\n") if line.strip()]
     reasons = [line for line in lines if " declined: " in line]
-    return "; ".join(reasons) if reasons else lines[0]
+    place = f" (line {error.line})" if isinstance(error, BugsError) and error.line is not None else ""
+    return "; ".join(reasons) if reasons else f"{lines[0]}{place}"
