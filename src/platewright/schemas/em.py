@@ -93,7 +93,8 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
             declined.append(Declined(f"integrate {', '.join(left)} out", found.reason))
         if classes or hidden or not reason:
             reason = found.reason
-    return Declined(NAME, reason)
+    apart = [refusal.reason for refusal in declined if refusal.reason != reason]
+    return Declined(NAME, "; else: ".join([*apart, reason]))
 
 
 def _planned(
