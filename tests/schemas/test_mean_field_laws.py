@@ -45,7 +45,7 @@ def test_hidden_probabilities_and_entropy_are_those_of_all_hidden_values(case: C
     factors = tuple(factors_of(plan.hidden))
     every, share, _ = weighed(plan, factors, {**runner.columns, **moments}, runner.all_sizes)  # type: ignore[arg-type]
     assert entropy == pytest.approx(-np.sum(share[share > 0] * np.log(share[share > 0])), rel=1e-9, abs=1e-9)
-    wanted = expectations(plan, every, share, runner.sizes, runner.columns)  # type: ignore[arg-type]
+    wanted = expectations(plan, every, share, runner.all_sizes, runner.columns)  # type: ignore[arg-type]
     for name, value in wanted.items():
         np.testing.assert_allclose(found[name], value, atol=1e-10, err_msg=name)
 
