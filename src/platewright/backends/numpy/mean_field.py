@@ -18,9 +18,8 @@ from platewright.backends.naming import comment
 from platewright.backends.numpy import mean_field_support
 from platewright.backends.numpy.draws import single_passes
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
-from platewright.backends.numpy.modes import split_lines
-from platewright.elimination.expected import covariance_name, mean_name, moment_name
-from platewright.elimination.state import FamilyConditional, GaussianConditional
+from platewright.elimination.expected import moment_name
+from platewright.elimination.state import FamilyConditional
 from platewright.errors import PlatewrightError
 from platewright.family import EVENT, EVENT_TOO, Argument, filled
 from platewright.language.plate import beginning
@@ -71,8 +70,6 @@ class _MeanFieldEmitter(HiddenEmitter):
             match conditional:
                 case FamilyConditional():
                     body += self.family_moments(conditional, moments)
-                case GaussianConditional():
-                    body += self.gaussian_moments(conditional, moments)
                 case _:
                     raise PlatewrightError(f"moments of `{conditional.variables[0]}` have no standalone source")
         shown = [name for name in self.program.results if name != EVIDENCE]
@@ -104,19 +101,6 @@ class _MeanFieldEmitter(HiddenEmitter):
         """The event axes that a statistic has."""
         free = free_indices(moment)
         return tuple(own for own, event in zip(events, (EVENT, EVENT_TOO), strict=False) if event in free)
-
-    def gaussian_moments(self, found: GaussianConditional, moments: list[str]) -> list[str]:
-        """Means of a Gaussian block, and its covariance at scale one."""
-        title = found.statement.name
-        root, right = self.names(f"{title}.root"), self.names(f"{title}.right")
-        best, covariance = self.names(f"{title}.best"), self.names(covariance_name(title))
-        lines = [f"# {comment(', '.join(found.variables))}: means, and covariance at scale one"]
-        lines += [f"{best} = np.linalg.solve({root}, {right})", *split_lines(self, found)]
-        for name in found.variables:
-            lines.append(f"{self.names(mean_name(name))} = {self.names(name)}")
-        lines.append(f"{covariance} = np.linalg.inv({root}) @ np.swapaxes(np.linalg.inv({root}), -1, -2)")
-        moments += [*(mean_name(name) for name in found.variables), covariance_name(title)]
-        return lines
 
     # -- hidden variables ---
 
