@@ -20,6 +20,7 @@ from typing import Any
 
 from platewright import __version__
 from platewright.derive.latex import article_latex
+from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.statistics_picture import statistics_picture
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
@@ -192,7 +193,6 @@ def draw(given: argparse.Namespace) -> int:
 def emit(given: argparse.Namespace) -> int:
     """The source."""
     derived = _derived(given)
-    closed_form(derived.plan)
     return _deliver(given, derived.model, "source", derived.source(given.backend))
 
 
@@ -200,11 +200,11 @@ def report(given: argparse.Namespace) -> int:
     """The page, or the article."""
     if not given.data:
         derived = _derived(given)
-        text = article_latex(closed_form(derived.plan)) if given.latex else report_page(derived.plan)
+        text = article_latex(plan_latex(derived.plan)) if given.latex else report_page(derived.plan)
         return _deliver(given, derived.model, "latex" if given.latex else "html", text)
     model = _model(given)
     fit = _learned(given, model)
-    text = article_latex(closed_form(fit.plan)) if given.latex else report_page(fit.plan, fit)
+    text = article_latex(plan_latex(fit.plan)) if given.latex else report_page(fit.plan, fit)
     return _deliver(given, model, "latex" if given.latex else "html", text)
 
 

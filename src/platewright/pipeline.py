@@ -16,7 +16,7 @@ from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.data.support import are_finite
 from platewright.derive.explain import told
-from platewright.derive.latex import explain_latex
+from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
@@ -349,10 +349,8 @@ class DerivedPlan:
         return verify_fit(Fit(plan, found, columns, sizes, {}, "numpy", seed), seed)
 
     def latex(self) -> str:
-        """The derivation as LaTeX (closed-form plans)."""
-        if not isinstance(self.plan, Plan):
-            raise ModelError(f"a plan by {self.plan.schema} has no LaTeX yet", hint="use explain()")
-        return explain_latex(self.plan)
+        """The derivation as LaTeX: of an iterative plan, the updates of each step."""
+        return plan_latex(self.plan)
 
     def report(self) -> str:
         """The derivation as one HTML page with pictures."""

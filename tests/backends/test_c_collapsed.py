@@ -11,12 +11,12 @@ import pytest
 
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c_collapsed.collapsed import default_source
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.errors import PlatewrightError
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.collapsed_fit import start_sampler
 from platewright.run.samplers.native_collapsed import NativeCollapsed
-from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from schemas.collapsed_models import COLLAPSED
 from schemas.random_mixtures import random_mixture

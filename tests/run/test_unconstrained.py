@@ -8,7 +8,7 @@ import pytest
 from platewright.algebra.domain import MATRIX, POSITIVE, REAL, SIMPLEX, UNIT, Domain
 from platewright.algebra.expression import Index
 from platewright.language.variable import Variable
-from platewright.run.samplers.unconstrained import Joined
+from platewright.run.samplers.unconstrained import unconstrained
 
 G, D = Index("g", "g"), Index("d", "d")
 SIZES = {"g": 2, "d": 3}
@@ -25,18 +25,18 @@ NODES = (
 
 
 def point(seed: int) -> np.ndarray:
-    return 0.5 * np.random.default_rng(seed).standard_normal(Joined(NODES, SIZES).size)
+    return 0.5 * np.random.default_rng(seed).standard_normal(unconstrained(NODES, SIZES).size)
 
 
 def test_there_and_back() -> None:
-    chart = Joined(NODES, SIZES)
+    chart = unconstrained(NODES, SIZES)
     free = point(0)
     assert chart.free(chart.values(free)[0]) == pytest.approx(free, abs=1e-10)
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
 def test_the_volume_is_the_determinant_of_the_slopes(node: Variable) -> None:
-    chart = Joined((node,), SIZES)
+    chart = unconstrained((node,), SIZES)
     free = 0.5 * np.random.default_rng(3).standard_normal(chart.size)
 
     def independent(at: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def test_the_volume_is_the_determinant_of_the_slopes(node: Variable) -> None:
 
 
 def test_gradients_follow_the_chain_rule() -> None:
-    chart = Joined(NODES, SIZES)
+    chart = unconstrained(NODES, SIZES)
     free = point(1)
     weights = {name: np.random.default_rng(5).standard_normal(np.shape(v)) for name, v in chart.values(free)[0].items()}
 

@@ -12,6 +12,7 @@ import pytest
 
 import platewright as pw
 from platewright.algebra.expression import Call, walk
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.family import Array
 from platewright.graph.graph import read_graph
 from platewright.operation import Declined
@@ -19,7 +20,6 @@ from platewright.program.program import EVIDENCE
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
-from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from platewright.schemas.collapsed_move import Move
 from schemas import collapsed_models

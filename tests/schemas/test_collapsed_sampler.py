@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.family import Array
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.collapsed_fit import Sampler, parameters_given, start_sampler
-from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.gibbs import GibbsPlan
 from schemas.collapsed_models import COLLAPSED

@@ -16,7 +16,7 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.bounded_draws import BoundedMover
+from platewright.run.samplers.bounded_draws import BlockWithinBounds
 from platewright.run.samplers.slicing import element_density
 from platewright.run.samplers.starting import starting_values
 from platewright.schemas.gibbs import (
@@ -94,9 +94,7 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
             return float(total) - float(forward(weights)[1].sum())
         case BoundedBlock() if block.family is not None or block.plan is not None:
             (name,) = block.variables
-            found = BoundedMover(small.graph, block, small.sizes).conditional(small.values)
-            assert found is not None
-            family, parameters = found
+            family, parameters = BlockWithinBounds(small.graph, block, small.sizes).conditional(small.values)
             return float(np.sum(elementwise(family.log_density, {**parameters, "x": np.asarray(point[name])})))
         case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | BoundedBlock():
             moved = BlockDensity(small.graph, block.variables, block.factors, (), small.sizes)

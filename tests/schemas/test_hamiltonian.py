@@ -9,15 +9,17 @@ import pytest
 from scipy import stats
 
 import platewright as pw
+from platewright.backends.kernels.hamiltonian import Metric, State, follow, leapfrog
+from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover, window_ends
+from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.errors import DivergenceWarning, EnergyWarning
 from platewright.family import Array
 from platewright.graph.graph import read_graph
-from platewright.run.samplers.hamiltonian import Metric, State, follow, leapfrog
-from platewright.run.samplers.hamiltonian_block import HamiltonianMover, window_ends
+from platewright.run.samplers.moving import mover as mover_of_block
 from platewright.run.samplers.native_gibbs import compiled_gibbs
 from platewright.run.samplers.native_gibbs_moves import movers_of
-from platewright.run.samplers.path_warnings import Energies, Told, warn_of_paths
-from platewright.run.samplers.scale_moves import ScaleMover
+from platewright.run.samplers.path_warnings import warn_of_paths
+from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.schemas.gibbs import GibbsPlan, HamiltonianBlock, ScaleBlock, plan_gibbs
 from platewright.schemas.scaling import scaled_form
 from schemas.coupled import COUPLED, logistic_weights
@@ -98,7 +100,7 @@ def check_scale_move(count: int = 1500) -> None:
     graph = read_graph(scaled_noise())
     form = scaled_form(graph.nodes["e"])
     assert form is not None
-    mover = ScaleMover(graph, ScaleBlock(("tau", "e"), graph.factors, (form,), ""), {"n": 6})
+    mover = BlockAlongScale(graph, ScaleBlock(("tau", "e"), graph.factors, (form,), ""), {"n": 6})
     generator = np.random.default_rng(8)
     scales, noises = [], []
     for _ in range(count):
@@ -149,7 +151,9 @@ def mover_of(name: str) -> tuple[HamiltonianMover, dict[str, Array]]:
     plan = plan_gibbs(case.graph, "posterior")
     assert isinstance(plan, GibbsPlan)
     block = next(block for block in plan.blocks if isinstance(block, HamiltonianBlock))
-    return HamiltonianMover(small.graph, block, small.sizes), small.values
+    found = mover_of_block(small.graph, block, small.columns, small.sizes)
+    assert isinstance(found, HamiltonianMover)
+    return found, small.values
 
 
 def test_nothing_is_learned_after_warm_up() -> None:

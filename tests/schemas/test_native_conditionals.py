@@ -18,8 +18,8 @@ from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.native_gibbs import NativeChain, compiled_gibbs, integer_names
-from platewright.run.samplers.orbit_moves import OrbitMover
-from platewright.run.samplers.scale_moves import ScaleMover
+from platewright.run.samplers.orbit_moves import BlockAlongOrbit
+from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.run.samplers.slicing import element_density
 from platewright.schemas.blocks import (
     Block,
@@ -154,7 +154,7 @@ def check_path(block: HamiltonianBlock, number: int, chain: NativeChain, small: 
 
 def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities along the scale, with the noise that the present values have."""
-    mover = ScaleMover(chain.owner.plan.graph, block, small.sizes)
+    mover = BlockAlongScale(chain.owner.plan.graph, block, small.sizes)
     with np.errstate(all="ignore"):
         noise = mover.standardised(small.values)
         u = float(mover.coordinate.free(small.values)[0])
@@ -169,7 +169,7 @@ def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Insta
 
 def check_orbit(block: OrbitBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities along the orbit from the present values."""
-    mover = OrbitMover(chain.owner.plan.graph, block, small.sizes)
+    mover = BlockAlongOrbit(chain.owner.plan.graph, block, small.sizes)
     tried = [0.0, 0.3, -0.7]
     with np.errstate(all="ignore"):
         start = mover.start(small.values)

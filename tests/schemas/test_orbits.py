@@ -7,7 +7,7 @@ import pytest
 
 import platewright as pw
 from platewright.family import Array
-from platewright.run.samplers.orbit_moves import OrbitMover
+from platewright.run.samplers.orbit_moves import BlockAlongOrbit
 from platewright.schemas.blocks import OrbitBlock
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from schemas.coupled import COUPLED
@@ -41,10 +41,10 @@ def test_what_the_unknowns_make_stays_all_along_the_orbit(name: str) -> None:
     blocks = orbit_blocks(plan)
     assert [block.along for block in blocks] == (["stretch"] if name == "products" else ["stretch", "shift"])
     for block in blocks:
-        mover = OrbitMover(plan.graph, block, small.sizes)
+        mover = BlockAlongOrbit(plan.graph, block, small.sizes)
         start = mover.start(small.values)
         for at in (-1.3, 0.4, 2.0):
-            moved, _ = mover._placed(at, start)
+            moved, _ = mover.placed(at, start)
             assert any(np.max(np.abs(moved[key] - small.values[key])) > 0.01 for key in moved)
             there = made(name, {**small.values, **moved})
             np.testing.assert_allclose(there, made(name, dict(small.values)), atol=1e-12)
@@ -55,7 +55,7 @@ def along_orbits(plan: GibbsPlan, small: Instance, generator: np.random.Generato
     values = dict(small.values)
     for _ in range(3):
         for block in orbit_blocks(plan):
-            values |= OrbitMover(plan.graph, block, small.sizes).move(values, generator)
+            values |= BlockAlongOrbit(plan.graph, block, small.sizes).move(values, generator)
     return {name: values[name] for name in small.hidden}
 
 

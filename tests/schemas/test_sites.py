@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import platewright as pw
+from platewright.backends.kernels.sites import greedy_colours
 from platewright.errors import NotSolvable
 from platewright.family import Array
 from platewright.run.samplers.gibbs import Sampler
-from platewright.run.samplers.sites import SiteMover, greedy_colours
+from platewright.run.samplers.sites import BlockSites
 from platewright.schemas.gibbs import GibbsPlan, SiteBlock, SliceBlock, plan_gibbs
 from schemas.small_instance import Case, Instance, instance, log_joint
 
@@ -135,12 +136,12 @@ def site_ratio(case: Case, seed: int) -> float:
     for block in plan.blocks:
         if not isinstance(block, SiteBlock):
             continue
-        mover = SiteMover(small.graph, block, small.columns, small.sizes)
+        mover = BlockSites(small.graph, block, small.columns, small.sizes)
         mover.prepare(small.values)
         flat = np.array(small.values[mover.name]).ravel()
         assert mover.classes is not None
         for sites, rows in zip(mover.members, mover.classes, strict=True):
-            scores = mover._scores(flat, sites, rows)
+            scores = mover.scores(small.values, flat, sites, rows)
             for k, site in enumerate(sites):
                 joint = []
                 for level in range(mover.levels):

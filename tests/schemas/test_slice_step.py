@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from platewright.backends.kernels.slices import slice_step
 from platewright.family import Array
-from platewright.run.samplers.slicing import slice_step
 
 COUNT = 20_000
 LEVEL = 1e-5

@@ -72,20 +72,21 @@ def test_a_tape_gives_what_direct_evaluation_gives(case: Case) -> None:
 
 def test_the_volume_factor_of_coordinates_is_that_of_their_differences() -> None:
     from platewright.algebra.domain import CIRCLE, MATRIX, POSITIVE, REAL, SIMPLEX, UNIT, Domain
-    from platewright.run.samplers.unconstrained import Coordinates
+    from platewright.backends.kernels.coordinates import Plain
+    from platewright.run.samplers.unconstrained import coordinates
 
     generator = np.random.default_rng(4)
     ends = Domain("real", -1.0, 3.5), Domain("real", upper=2.0)
     for domain, shape in [(d, (3,)) for d in (REAL, POSITIVE, UNIT, CIRCLE, *ends, SIMPLEX)] + [(MATRIX, (2, 2))]:
-        place = Coordinates("x", domain, shape)
+        place = coordinates("x", domain, shape)
         u = 0.5 * generator.standard_normal(place.size)
 
-        def free_part(u: np.ndarray, place: Coordinates = place) -> np.ndarray:
+        def free_part(u: np.ndarray, place: Plain = place, domain: Domain = domain) -> np.ndarray:
             """The elements of a value that determine the others."""
             x = place.value(u)[0]
-            if place.domain == MATRIX:
+            if domain == MATRIX:
                 return x[np.tril_indices(2)]
-            return x[:-1] if place.domain == SIMPLEX else x
+            return x[:-1] if domain == SIMPLEX else x
 
         table = np.array([(free_part(u + WIDTH * e) - free_part(u - WIDTH * e)) / (2 * WIDTH) for e in np.eye(len(u))])
         assert place.value(u)[1] == pytest.approx(np.linalg.slogdet(table)[1], abs=1e-6), domain

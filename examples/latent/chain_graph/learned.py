@@ -1,8 +1,8 @@
-# The steps of the algorithm, to read; not one program yet: `u` is not drawn from an exact conditional, and has no standalone source yet
+"""chain_graph: Gibbs sampling, derived and written by Platewright.
 
-"""chain_graph: learning program, derived and written by Platewright.
+3 blocks: {u} slice; {x1} exact; {x2} exact
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
@@ -10,65 +10,263 @@ import csv
 import sys
 
 import numpy as np
+from scipy import special
 
 
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    return {}
+MOST_STEPS = 60
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {}
+def draw_levels(generator, log_weights):
+    """A value for each row of log weights, which need no normalisation: the largest after Gumbel noise."""
+    return np.argmax(log_weights + generator.gumbel(size=log_weights.shape), axis=-1)
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
+def summary(drawn):
+    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
+    found = {}
+    for name, values in drawn.items():
+        if np.issubdtype(values.dtype, np.floating):
+            found[f"{name} mean"] = values.mean(axis=(0, 1))
+            found[f"{name} sd"] = values.std(axis=(0, 1))
+    return found
+
+
+class SliceMover:
+    """One unknown of one chain; the width of its brackets follows the spread of its draws during warm-up.
+
+    `log_factors` gives, as a function of all values, the log density of each element, up to a constant. Of whole
+    numbers (`counts`), k is the interval from k to k + 1, all of one height.
+    """
+
+    def __init__(self, name, lower, upper, log_factors, counts=False):
+        self.name, self.lower, self.upper, self.log_factors = name, lower, upper, log_factors
+        self.counts = counts
+        self.width = None
+        self.recent = []
+        self.looks = ()
+
+    def begin_warm_up(self, sweeps):
+        """Learn the width from draws, at a quarter of these sweeps, at half of them and at their end."""
+        self.looks = tuple(look for look in (sweeps // 4, sweeps // 2, sweeps - 1) if look > 4)
+        self.recent = []
+
+    def end_warm_up(self):
+        """Keep the width as it is."""
+        self.looks, self.recent = (), []
+
+    def density(self, values):
+        """The log density of each element as a function of all elements at once."""
+
+        def log_factors(value):
+            return self.log_factors({**values, self.name: value})
+
+        return within(log_factors, self.lower, self.upper, self.counts)
+
+    def move(self, values, generator):
+        """A slice step of every element."""
+        value = np.asarray(values[self.name], dtype=float)
+        if self.counts:
+            value = value + generator.random(value.shape)
+        if self.width is None:
+            self.width = np.maximum(np.abs(value), 1.0)
+        moved = slice_step(self.density(values), value, self.width, generator)
+        if self.counts:
+            moved = np.floor(moved).astype(np.int64)
+        if self.looks:
+            self.recent.append(moved)
+            if len(self.recent) - 1 in self.looks:
+                spread = np.std(self.recent[len(self.recent) // 2 :], axis=0)
+                self.width = slice_widths(spread, moved, self.counts)
+        return {self.name: moved}
+
+
+def slice_widths(spread, value, counts):
+    """Widths of brackets from the spread of recent draws: no smaller than rounding, or than one count."""
+    return np.maximum(3.0 * spread, 1.0 if counts else 1e-8 * (1 + np.abs(value)))
+
+
+def within(log_factors, lower, upper, counts=False):
+    """A log density that is minus infinity outside a domain, where its formula need not make sense."""
+    if np.isfinite(lower) and np.isfinite(upper):
+        inside = (lower + upper) / 2
+    else:
+        inside = lower + 1.0 if np.isfinite(lower) else (upper - 1.0 if np.isfinite(upper) else 0.0)
+
+    def density(value):
+        value = np.floor(value) if counts else value
+        outside = (value < lower) | (value > upper)
+        if lower == 0.0 and not counts:
+            outside |= value <= 0.0
+        safe = np.where(outside, inside, value)
+        with np.errstate(all="ignore"):
+            found = log_factors(safe.astype(np.int64) if counts else safe)
+        return np.where(outside | np.isnan(found), -np.inf, found)
+
+    return density
+
+
+def slice_step(density, value, width, generator):
+    """One update of every element."""
+    value = possible_start(density, np.asarray(value, dtype=float), width, generator)
+    level = density(value) - generator.exponential(size=value.shape)
+    low = np.array(value - width * generator.random(value.shape))
+    high = np.array(low + width)
+    for side, sign in ((low, -1.0), (high, 1.0)):
+        for _ in range(MOST_STEPS):
+            out = density(side) > level
+            if not out.any():
+                break
+            side += np.where(out, sign * width, 0.0)
+    result = np.array(value)
+    waiting = np.ones(value.shape, dtype=bool)
+    for _ in range(10 * MOST_STEPS):
+        trial = low + (high - low) * generator.random(value.shape)
+        trial = np.where(waiting, trial, result)
+        height = density(trial)
+        good = waiting & (height >= level) & (height > -np.inf)  # a start of density zero must not leave the domain
+        result = np.where(good, trial, result)
+        waiting &= ~good
+        if not waiting.any():
+            return result
+        low = np.where(waiting & (trial < value), trial, low)
+        high = np.where(waiting & (trial >= value), trial, high)
+    return result
+
+
+def possible_start(density, value, width, generator):
+    """Elements of density zero are left for a possible place, looked for further and further away."""
+    lost = ~(density(value) > -np.inf)
+    for tries in range(2 * MOST_STEPS):
+        if not lost.any():
+            break
+        reach = width * 2.0 ** (tries // 4)
+        trial = np.where(lost, value + reach * (2.0 * generator.random(value.shape) - 1.0), value)
+        found = lost & (density(trial) > -np.inf)
+        value = np.where(found, trial, value)
+        lost &= ~found
+    return value
+
+
+def start(data, size, generator):
+    """Values to start from, jittered."""
+    size_n = size["n"]
+    size_two = size["two"]
+    u = 0.5 * generator.standard_normal(())
+    x1 = generator.integers(0, size_two, (size_n,))
+    x2 = generator.integers(0, size_two, (size_n,))
+    return {"u": u, "x1": x1, "x2": x2}
+
+
+def log_factors_0(data, size):
+    """The log density of each element of u, given all else."""
+    u = data["u"]
+    x1 = data["x1"]
+    x2 = data["x2"]
+    size_n = size["n"]
+    size_two = size["two"]
+    total = np.zeros(())
+    # u
+    total = total + (-0.5) * u ** 2 + -0.9189385332046727
+    # pair
+    total = total + np.sum(u * 1.0 * (x1 == x2) + 0.5 * x1)
+    # normaliser of x1
+    total = (
+        total
+        + -size_n * special.logsumexp(
+            special.logsumexp(
+                u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None]) + 0.5 * np.arange(size_two),
+                axis=-1,
+            )
+        )
+    )
+    return total
+
+
+def draw_1(data, size, generator):
+    """Draw x1 given all else."""
+    u = data["u"]
+    x2 = data["x2"]
+    size_two = size["two"]
+    # x1: a log weight for each of its values
+    x1_log_weight = u * 1.0 * (x2[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two)
+    x1 = draw_levels(generator, x1_log_weight)
+    return {"x1": x1}
+
+
+def draw_2(data, size, generator):
+    """Draw x2 given all else."""
+    u = data["u"]
+    x1 = data["x1"]
+    y = data["y"]
+    size_two = size["two"]
+    # x2: a log weight for each of its values
+    x2_log_weight = (
+        (-1.0204081632653061) * (y[:, None] - np.arange(size_two)) ** 2
+        + -0.5622635892659402
+        + u * 1.0 * (x1[:, None] == np.arange(size_two))
+        + (0.5 * x1)[:, None]
+    )
+    x2 = draw_levels(generator, x2_log_weight)
+    return {"x2": x2}
+
+
+def movers(size):
+    """What moves the blocks without an exact conditional, by their number."""
     return {
+        0: SliceMover("u", -np.inf, np.inf, lambda values: log_factors_0(values, size)),
     }
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def sweep(values, data, size, generator, movers):
+    """Draw every block once, in order, each given the newest values of the others."""
+    values = dict(values)
+    with np.errstate(all="ignore"):
+        values |= movers[0].move({**data, **values}, generator)
+        values |= draw_1({**data, **values}, size, generator)
+        values |= draw_2({**data, **values}, size, generator)
+    return values
+
+
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        moving = movers(size)
+        for mover in moving.values():
+            mover.begin_warm_up(warm_up)
+        for _ in range(warm_up):
+            values = sweep(values, data, size, generator, moving)
+        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
+            mover.end_warm_up()
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for _ in range(draws):
+            values = sweep(values, data, size, generator, moving)
+            for name, value in values.items():
+                kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"n": len(table)}
+    data["y"] = np.array([float(r["y"]) for r in table])
+    size["two"] = 2
+    return data, size
 
 
 if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
-
-
-"""chain_graph: learning program, derived and written by Platewright.
-
-Run: python FILE data.csv
-"""
-
-
-import csv
-import sys
-
-import numpy as np
-
-
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    return {}
-
-
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {}
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    return {
-    }
-
-
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
-
-
-if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = summary(learn(data, size, **options(sys.argv[2:])))
+    for name, value in results.items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -2,7 +2,7 @@
 
 2 blocks: {centre, mean} exact; {between, within} exact
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
@@ -408,25 +408,35 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+def summary(drawn):
+    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
+    found = {}
+    for name, values in drawn.items():
+        if np.issubdtype(values.dtype, np.floating):
+            found[f"{name} mean"] = values.mean(axis=(0, 1))
+            found[f"{name} sd"] = values.std(axis=(0, 1))
+    return found
+
+
 def start(data, size, generator):
     """Values to start from, jittered."""
     size_g = size["g"]
     centre = 0.5 * generator.standard_normal(())
-    between = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    within = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    between_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    within_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
     mean = 0.5 * generator.standard_normal((size_g,))
-    return {"centre": centre, "between": between, "within": within, "mean": mean}
+    return {"centre": centre, "between_2": between_2, "within_2": within_2, "mean": mean}
 
 
 def draw_0(data, size, generator):
     """Draw centre, mean given all else."""
     g_of_n = data["g_of_n"]
-    between = data["between"]
-    within = data["within"]
+    between_2 = data["between_2"]
+    within_2 = data["within_2"]
     y = data["y"]
     size_g = size["g"]
     # rows of y: mean and scatter
-    block1_pool_1 = pooled([1, y], 1.0 / within, [g_of_n], (size_g,), "block1_pool_1" in ())
+    block1_pool_1 = pooled([1, y], 1.0 / within_2, [g_of_n], (size_g,), False)
     # mean given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1, 1])
     # rows of mean
@@ -438,7 +448,7 @@ def draw_0(data, size, generator):
         ],
         axis=-1,
     )
-    block1_rows_0 = block1_rows_0 * np.sqrt(1.0 / between)
+    block1_rows_0 = block1_rows_0 * np.sqrt(1.0 / between_2)
     block1_rows_0 = block1_rows_0[..., None, :]
     block1_rows_0 = placed(
         block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
@@ -449,10 +459,8 @@ def draw_0(data, size, generator):
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
     block1 = triangularised(block1, block1_columns[1], 1, '`mean`')
     block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
     block1_right = block1["right"]
     block1_left = block1["rest"][..., 0]
-    size_block1_rows = block1["rest"].shape[-2]
     block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
     block1_left_0 = block1_left_0[..., 0]
     block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
@@ -472,9 +480,7 @@ def draw_0(data, size, generator):
     block2 = stacked([block2_rows_0, block2_rows_1], 0)
     block2 = triangularised(block2, block2_columns[1], 1, '`centre`')
     block2_root = block2["root"]
-    block2_log_root = block2["log_root"]
     block2_right = block2["right"]
-    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
     block2_best = np.linalg.solve(block2_root, block2_right)
     block2_noise = generator.standard_normal(block2_best.shape)
     block2_best = block2_best + np.linalg.inv(block2_root) @ block2_noise
@@ -514,12 +520,12 @@ def draw_1(data, size, generator):
     # within given the statistics: Gamma
     within_rate = 1 + 0.5 * sum_y_mean_g_of_n
     # within: Gamma
-    within = generator.standard_gamma(within_shape) / within_rate
-    within = 1.0 / within
+    within_2 = generator.standard_gamma(within_shape) / within_rate
+    within_2 = 1.0 / within_2
     # between: Gamma
-    between = generator.standard_gamma(between_shape) / between_rate
-    between = 1.0 / between
-    return {"between": between, "within": within}
+    between_2 = generator.standard_gamma(between_shape) / between_rate
+    between_2 = 1.0 / between_2
+    return {"between_2": between_2, "within_2": within_2}
 
 
 def sweep(values, data, size, generator):
@@ -546,16 +552,6 @@ def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
     return {name: np.array(found) for name, found in kept.items()}
 
 
-def summary(drawn):
-    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
-    found = {}
-    for name, values in drawn.items():
-        if np.issubdtype(values.dtype, np.floating):
-            found[f"{name} mean"] = values.mean(axis=(0, 1))
-            found[f"{name} sd"] = values.std(axis=(0, 1))
-    return found
-
-
 def coded(values, count, labels=None):
     """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
     levels = labels
@@ -567,6 +563,12 @@ def coded(values, count, labels=None):
     elif labels is None:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
 
 
 def read(path):
@@ -583,6 +585,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = summary(learn(data, size))
+        results = summary(learn(data, size, **options(sys.argv[2:])))
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

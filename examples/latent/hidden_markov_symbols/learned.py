@@ -2,7 +2,7 @@
 
 expected statistics of z by forward-backward, then the exact mode of begin, move, emit
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
@@ -124,7 +124,7 @@ def start(data, size, generator):
 
 
 def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    """Expected statistics of all rows (Theorem 4.1)."""
     first_of_step = data["first_of_step"]
     y = data["y"]
     z_probability = data["z_probability"]
@@ -167,8 +167,13 @@ def maximise(found, data, size):
     return {"begin": begin, "move": move, "emit": emit}
 
 
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
+
+
 def expect(data, size):
-    """Probabilities of the hidden variables given parameters, and log p(data, parameters)."""
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
     first_of_step = data["first_of_step"]
     y = data["y"]
     begin = data["begin"]
@@ -205,26 +210,24 @@ def climbed(values, data, size, iterations, tolerance):
             return values, history, True
         if len(history) == iterations:
             return values, history, False
-        everything = {**data, **expectations}
-        values = maximise(statistics(everything, size), everything, size)
+        values = improved({**data, **values, **expectations}, size)
 
 
 def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
     """The best of several short runs, carried on until it stands still."""
     short = []
     for generator in np.random.default_rng(seed).spawn(restarts):
-        everything = {**data, **start(data, size, generator)}
         try:
-            values = maximise(statistics(everything, size), everything, size)
+            values = improved({**data, **start(data, size, generator)}, size)
             short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except ArithmeticError:
+        except (ArithmeticError, np.linalg.LinAlgError):
             continue  # another start may do better
     for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
         if converged or len(history) >= iterations:
             return {**values, "log_joint": history[-1]}
         try:
             values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except ArithmeticError:
+        except (ArithmeticError, np.linalg.LinAlgError):
             continue
         return {**values, "log_joint": history[-1]}
     raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
@@ -241,6 +244,12 @@ def coded(values, count, labels=None):
     elif labels is None:
         levels = sorted(set(values))
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+
+
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
 
 
 def read(path):
@@ -265,6 +274,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = learn(data, size)
+        results = learn(data, size, **options(sys.argv[2:]))
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

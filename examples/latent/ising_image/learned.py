@@ -1,12 +1,11 @@
-# The steps of the algorithm, to read; not one program yet: `x` is not drawn from an exact conditional, and has no standalone source yet
+"""ising_image: Gibbs sampling, derived and written by Platewright.
 
-"""ising_image: learning program, derived and written by Platewright.
+2 blocks: {grey} exact; {x} site by site
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
-import csv
 import sys
 
 import numpy as np
@@ -402,27 +401,123 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
-def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+IMPOSSIBLE = -1e200
+"""Stands for minus infinity, so that a state with fewer violations is preferred as long as none is possible."""
+
+
+class SiteMover:
+    """The sites of one variable of one chain, with their colours.
+
+    `together` gives the terms of each factor that ties sites, row by row, and `touched` the sites that each row looks
+    at; `alone` and `owners` do the same for factors whose rows look at one site each. All are functions of all values.
+    """
+
+    def __init__(self, name, shape, lowest, levels, together, touched, alone, owners, moves=False):
+        self.name, self.shape, self.lowest, self.levels = name, shape, lowest, levels
+        self.together, self.touched, self.alone, self.owners = together, touched, alone, owners
+        self.moves = moves
+        """Whether the places of the sites depend on other unknowns, so that ties change from sweep to sweep."""
+        self.weights = np.zeros((0, 0))
+        self.classes = None
+        self.members = []
+
+    def begin_warm_up(self, sweeps):
+        """Nothing is learned."""
+
+    def end_warm_up(self):
+        """Nothing was learned."""
+
+    def move(self, values, generator):
+        """Every site once, colour after colour."""
+        with np.errstate(all="ignore"):
+            self.prepare(values)
+            flat = np.array(values[self.name], dtype=np.int64).ravel()
+            for sites, rows in zip(self.members, self.classes, strict=True):
+                scores = self.scores(values, flat, sites, rows)
+                noise = generator.gumbel(size=scores.shape)
+                flat[sites] = self.lowest + np.argmax(scores + noise, axis=1)
+        return {self.name: flat.reshape(self.shape)}
+
+    def prepare(self, values):
+        """Colours, where they are not known yet, and the weights that each site has by itself."""
+        if self.classes is None or self.moves:
+            self.colour(values)
+        count = int(np.prod(self.shape, dtype=int))
+        self.weights = np.zeros((count, self.levels))
+        owners = self.owners(values)
+        for level in range(self.levels):
+            terms = self.alone({**values, self.name: np.full(self.shape, self.lowest + level)})
+            for term, owner in zip(terms, owners, strict=True):
+                self.weights[:, level] += np.bincount(owner[:, 0], weights=possible(term), minlength=count)
+
+    def scores(self, values, flat, sites, rows):
+        """For each site of a colour the log weight of each level: all are set to it, and their rows told apart."""
+        scores = self.weights[sites]
+        tried = flat.copy()
+        for level in range(self.levels):
+            tried[sites] = self.lowest + level
+            terms = self.together({**values, self.name: tried.reshape(self.shape)})
+            for number, owner in rows:
+                here = owner >= 0
+                scores[:, level] += np.bincount(owner[here], possible(terms[number])[here], minlength=len(sites))
+        return scores
+
+    def colour(self, values):
+        """Colours for the sites, and for each colour which of its sites each row of each factor touches."""
+        touched = self.touched(values)
+        colours = greedy_colours(int(np.prod(self.shape, dtype=int)), touched)
+        self.members = [np.flatnonzero(colours == colour) for colour in range(int(colours.max(initial=-1)) + 1)]
+        self.classes = []
+        for sites in self.members:
+            position = np.full(len(colours) + 1, -1)
+            position[sites] = np.arange(len(sites))
+            self.classes.append([(number, position[table].max(axis=1)) for number, table in enumerate(touched)])
+
+
+def site_numbers(codes, shape, rows):
+    """For each row the numbers of the sites at given places, one column for each."""
+    if not codes:
+        return np.zeros((rows, 1), dtype=np.intp)
+    return np.ravel_multi_index([np.asarray(code).astype(np.intp) for code in codes], shape).reshape(rows, -1)
+
+
+def possible(terms):
+    """Log weights as numbers: what is impossible is only very unlikely."""
+    flat = np.ravel(terms)
+    return np.maximum(np.where(np.isnan(flat), -np.inf, flat), IMPOSSIBLE)
+
+
+def greedy_colours(count, touched):
+    """The least colour that no tied site before has, site after site."""
+    ties = [set() for _ in range(count)]
+    for table in touched:
+        for row in np.unique(np.sort(table, axis=1), axis=0):
+            together = np.unique(row).tolist()
+            for site in together:
+                ties[site].update(together)
+    colours = np.full(count, -1)
+    for site in range(count):
+        taken = {int(colours[other]) for other in ties[site] if other < site}
+        colours[site] = next(colour for colour in range(count + 1) if colour not in taken)
+    return colours
+
+
+def start(data, size, generator):
+    """Values to start from, jittered."""
+    size_site = size["site"]
+    size_level = size["level"]
+    grey = 0.5 * generator.standard_normal((size_level,))
+    x = generator.integers(0, size_level, (size_site,))
+    return {"grey": grey, "x": x}
+
+
+def draw_0(data, size, generator):
+    """Draw grey given all else."""
     x = data["x"]
     y = data["y"]
     size_level = size["level"]
     # rows of y: mean and scatter
-    block1_pool_1 = pooled([1, y], 1, [x], (size_level,), "block1_pool_1" in exact)
-    return {"block1_pool_1": block1_pool_1}
-
-
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
-    }
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_level = size["level"]
-    block1_pool_1 = found["block1_pool_1"]
+    block1_pool_1 = pooled([1, y], 1, [x], (size_level,), False)
     # grey given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1])
     # rows of grey
@@ -442,71 +537,100 @@ def finish(found, data, size):
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
     block1 = triangularised(block1, block1_columns[1], 1, '`grey`')
     block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
     block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.residual": block1_residual,
-    }
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    block1_noise = generator.standard_normal(block1_best.shape)
+    block1_best = block1_best + np.linalg.inv(block1_root) @ block1_noise
+    grey = block1_best[..., block1_columns[0], :][..., 0]
+    return {"grey": grey}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_1"] if is_ill_conditioned(found[name])]
+def together_1(data, size):
+    """Terms of the factors that tie elements of x."""
+    a = data["a"]
+    b = data["b"]
+    x = data["x"]
+    return [
+        0.6 * 1.0 * (x[a] == x[b]),
+    ]
 
 
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
+def touched_1(data, size):
+    """The elements that each of their rows looks at."""
+    a = data["a"]
+    b = data["b"]
+    size_site = size["site"]
+    size_edge = size["edge"]
+    return [
+        np.concatenate([site_numbers([a], (size_site,), size_edge), site_numbers([b], (size_site,), size_edge)], axis=1),
+    ]
 
 
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+def alone_1(data, size):
+    """Terms of the factors whose rows look at one element."""
+    grey = data["grey"]
+    x = data["x"]
+    y = data["y"]
+    return [
+        (-0.5) * (y - grey[x]) ** 2 + -0.9189385332046727,
+    ]
+
+
+def owners_1(data, size):
+    """These elements."""
+    size_site = size["site"]
+    return [
+        site_numbers([np.arange(size_site)], (size_site,), size_site),
+    ]
+
+
+def movers(size):
+    """What moves the blocks without an exact conditional, by their number."""
+    size_site = size["site"]
     size_level = size["level"]
-    block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    grey_mean = np.reshape(block1, (size_level,))
     return {
-        "grey.mean": grey_mean,
+        1: SiteMover(
+            "x",
+            (size_site,),
+            0,
+            size_level,
+            lambda values: together_1(values, size),
+            lambda values: touched_1(values, size),
+            lambda values: alone_1(values, size),
+            lambda values: owners_1(values, size),
+        ),
     }
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def sweep(values, data, size, generator, movers):
+    """Draw every block once, in order, each given the newest values of the others."""
+    values = dict(values)
+    with np.errstate(all="ignore"):
+        values |= draw_0({**data, **values}, size, generator)
+        values |= movers[1].move({**data, **values}, generator)
+    return values
 
 
-def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"site": len(table)}
-    data["x"], count = coded([r["x"] for r in table], 2)
-    size.setdefault("level", count)
-    data["y"] = np.array([float(r["y"]) for r in table])
-    size["site"] = 16
-    size["level"] = 2
-    return data, size
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        moving = movers(size)
+        for mover in moving.values():
+            mover.begin_warm_up(warm_up)
+        for _ in range(warm_up):
+            values = sweep(values, data, size, generator, moving)
+        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
+            mover.end_warm_up()
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for _ in range(draws):
+            values = sweep(values, data, size, generator, moving)
+            for name, value in values.items():
+                kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
 
 
 if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
-    for name, value in results.items():
-        print(f"{name} = {np.asarray(value).tolist()}")
+    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")

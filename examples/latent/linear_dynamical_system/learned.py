@@ -1,52 +1,18 @@
-# The steps of the algorithm, to read; not one program yet: `h` is hidden and not discrete: EM for it has no standalone source yet
+"""linear_dynamical_system: expectation maximisation, derived and written by Platewright.
 
-"""linear_dynamical_system: learning program, derived and written by Platewright.
+expected statistics of h by filtering and smoothing, then the exact mode of A, C, then of q, then of r
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
 import csv
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 
-
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    return {}
-
-
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {}
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    return {
-    }
-
-
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
-
-
-if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
-
-
-"""linear_dynamical_system: learning program, derived and written by Platewright.
-
-Run: python FILE data.csv
-"""
-
-
-import csv
-import sys
-
-import numpy as np
+Array = np.ndarray
 
 
 WIDEST = 200
@@ -439,8 +405,163 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
-def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+def mode_of_gamma(shape, rate):
+    """The peak, at zero for shapes below one."""
+    return np.maximum(shape - 1, 0) / rate
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSystem:
+    """The eliminated system: `left[t]` the precision of step t given all before, `gain[t]` its pull on step t - 1."""
+
+    first: Array
+    left: Array
+    gain: Array
+    order: tuple[Array, ...]
+    """Steps that can be treated side by side: the first of all sequences, the second of those that have one, ..."""
+
+    @staticmethod
+    def eliminated(now, earlier, across, first):
+        """Filter forwards."""
+        left = np.array(now)
+        follows = np.flatnonzero(~first)
+        left[follows - 1] += earlier[follows]
+        order = _side_by_side(first)
+        gain = np.zeros_like(across)
+        for steps in order[1:]:
+            gain[steps] = np.linalg.solve(left[steps - 1], across[steps])
+            left[steps] -= np.swapaxes(across[steps], -1, -2) @ gain[steps]
+        np.linalg.cholesky(left)  # raises unless every one is positive definite
+        return ChainSystem(first, left, gain, order)
+
+    @property
+    def log_root(self):
+        """Half of log |L_t|, step by step."""
+        return 0.5 * np.linalg.slogdet(self.left)[1]
+
+    def earlier(self, values):
+        """The values of the step before; at the beginning of a sequence, zeros that nobody reads."""
+        moved = np.concatenate([np.zeros_like(values[:1]), values[:-1]])
+        return np.where(self.first.reshape(-1, *(1,) * (values.ndim - 1)), 0.0, moved)
+
+    def solved(self, now, earlier):
+        """The solution for a gradient, given for each step about itself and about the step before."""
+        right = np.array(now)
+        follows = np.flatnonzero(~self.first)
+        right[follows - 1] += earlier[follows]
+        for steps in self.order[1:]:
+            right[steps] -= np.einsum("...ij,...i->...j", self.gain[steps], right[steps - 1])
+        found = np.linalg.solve(self.left, right[..., None])[..., 0]
+        for steps in reversed(self.order[1:]):
+            found[steps - 1] -= np.einsum("...ij,...j->...i", self.gain[steps], found[steps])
+        return found
+
+    def pair_root(self):
+        """A root of the covariance of (step, step before); at the beginning of a sequence, of the step alone."""
+        width = self.left.shape[-1]
+        covariance = np.linalg.inv(self.left)
+        cross = np.zeros_like(covariance)
+        for steps in reversed(self.order[1:]):
+            gain = self.gain[steps]
+            cross[steps] = -gain @ covariance[steps]
+            covariance[steps - 1] += gain @ covariance[steps] @ np.swapaxes(gain, -1, -2)
+        whole = np.zeros((len(covariance), 2 * width, 2 * width))
+        whole[:, :width, :width] = covariance
+        whole[:, width:, width:] = self.earlier(covariance)
+        whole[:, width:, :width] = cross
+        whole[:, :width, width:] = np.swapaxes(cross, -1, -2)
+        values, vectors = np.linalg.eigh(whole)
+        return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+
+
+def _side_by_side(first):
+    """Places of the k-th step of every sequence that has one."""
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], len(first))
+    lengths = ends - starts
+    longest = int(lengths.max(initial=0))
+    return tuple(starts[lengths > time] + time for time in range(longest))
+
+
+def smoothed_gaussians(curvature, log_factors, first, width):
+    """Elements along chains, each beside the one before: means of pairs, roots of their covariances, and as above.
+
+    The curvature is given for the step itself, for the step before, and across both, then the gradients of both.
+    """
+    nothing = np.zeros((len(first), width))
+    now, earlier, across, *slopes = curvature(nothing, nothing)
+    system = ChainSystem.eliminated(now, earlier, across, np.asarray(first) != 0)
+    mean = nothing
+    for _ in range(2):
+        mean = mean + system.solved(*slopes)
+        slopes = list(curvature(mean, system.earlier(mean))[3:])
+    log_root = system.log_root
+    before = system.earlier(mean)
+    log_norm = log_factors(mean, before) + 0.5 * width * np.log(2 * np.pi) - log_root
+    return mean, np.concatenate([mean, before], axis=-1), system.pair_root(), log_norm, log_root
+
+
+def points(mean, root):
+    """As many points as twice the dimension, whose mean and covariance are `mean` and `root root'`."""
+    spread = np.sqrt(mean.shape[-1]) * np.swapaxes(root, -1, -2)
+    return np.concatenate([mean[..., None, :] + spread, mean[..., None, :] - spread], axis=-2)
+
+
+def points_about(mean):
+    """Points about given means with unit variances: where EM may begin."""
+    width = mean.shape[-1]
+    return points(mean, np.broadcast_to(np.eye(width), (*mean.shape, width)))
+
+
+def paired(values):
+    """The values of each step beside those of the step before; the first has none and repeats itself."""
+    return np.concatenate([values, np.concatenate([values[:1], values[:-1]])], axis=-1)
+
+
+def parted(flat, shapes):
+    """An array over all numbers of an element as one array for each member, whose shapes in an element are given."""
+    found = []
+    start = 0
+    for shape in shapes:
+        stop = start + int(np.prod(shape, dtype=int))
+        found.append(flat[..., start:stop].reshape(*flat.shape[:-1], *shape))
+        start = stop
+    return found
+
+
+def blocks_joined(blocks, shape, widths):
+    """Blocks of members against members as one matrix for each element."""
+    rows = []
+    for row, high in zip(blocks, widths, strict=True):
+        parts = [np.reshape(block, (*shape, high, wide)) for block, wide in zip(row, widths, strict=True)]
+        rows.append(np.concatenate(parts, axis=-1))
+    return np.concatenate(rows, axis=-2).astype(float)
+
+
+def members_joined(parts, shape, widths):
+    """One array for each member as one array over all numbers of an element."""
+    flat = [np.reshape(part, (*shape, wide)) for part, wide in zip(parts, widths, strict=True)]
+    return np.concatenate(flat, axis=-1).astype(float)
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables, and moderate parameters."""
+    size_step = size["step"]
+    size_d = size["d"]
+    size_k = size["k"]
+    size_j = size["j"]
+    cloud = points_about(paired(members_joined([generator.normal(size=(size_step, size_k,))], (size_step,), [size_k])))
+    [h_point] = parted(cloud[..., : size_k], [(size_k,)])
+    [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
+    A = 0.5 * generator.standard_normal((size_k, size_j,))
+    C = 0.5 * generator.standard_normal((size_d, size_k,))
+    q = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    r = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    return {"h_point": h_point, "h_earlier": h_earlier, "A": A, "C": C, "q": q, "r": r}
+
+
+def statistics_0(data, size, exact=()):
+    """Expected statistics of all rows (Theorem 4.1)."""
     first_of_step = data["first_of_step"]
     q = data["q"]
     r = data["r"]
@@ -449,9 +570,9 @@ def statistics(data, size, exact=()):
     h_earlier = data["h_earlier"]
     size_step = size["step"]
     size_d = size["d"]
-    size_h_points = size["h_points"]
     size_k = size["k"]
     size_j = size["j"]
+    size_h_points = 4 * size_k
     # rows of h: mean and scatter
     block1_pool_1 = pooled(
         [
@@ -487,16 +608,8 @@ def statistics(data, size, exact=()):
     return {"block1_pool_1": block1_pool_1, "block2_pool_1": block2_pool_1}
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
-        "block2_pool_1": merged_pools(left["block2_pool_1"], right["block2_pool_1"]),
-    }
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
+def maximise_0(found, data, size):
+    """The mode of A, C given statistics and the other parameters."""
     size_d = size["d"]
     size_k = size["k"]
     size_j = size["j"]
@@ -529,9 +642,7 @@ def finish(found, data, size):
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
     block1 = triangularised(block1, block1_columns[1], 1, '`A`')
     block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
     block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # C given the rest: jointly Gaussian
     block2_columns = np.cumsum([0, size_k])
     # rows of C
@@ -559,74 +670,24 @@ def finish(found, data, size):
     block2 = stacked([block2_rows_0, block2_rows_1], 1)
     block2 = triangularised(block2, block2_columns[1], 1, '`C`')
     block2_root = block2["root"]
-    block2_log_root = block2["log_root"]
     block2_right = block2["right"]
-    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.residual": block1_residual,
-        "block2.root": block2_root,
-        "block2.log_root": block2_log_root,
-        "block2.right": block2_right,
-        "block2.residual": block2_residual,
-    }
+    block2_best = np.linalg.solve(block2_root, block2_right)
+    C = np.reshape(block2_best[..., block2_columns[0] : block2_columns[1], :], (size_d, size_k, -1))[..., 0]
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    A = np.reshape(block1_best[..., block1_columns[0] : block1_columns[1], :], (size_k, size_j, -1))[..., 0]
+    if not all(np.isfinite(value).all() for value in (A, C,)):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"A": A, "C": C}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_1", "block2_pool_1"] if is_ill_conditioned(found[name])]
-
-
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
-
-
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    size_d = size["d"]
-    size_k = size["k"]
-    size_j = size["j"]
-    block2_right = found["block2.right"]
-    block2 = np.linalg.solve(found["block2.root"], block2_right)
-    C_mean = np.reshape(block2, (size_d, size_k))
-    block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    A_mean = np.reshape(block1, (size_k, size_j))
-    return {
-        "A.mean": A_mean,
-        "C.mean": C_mean,
-    }
-
-
-if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
-
-
-"""linear_dynamical_system: learning program, derived and written by Platewright.
-
-Run: python FILE data.csv
-"""
-
-
-import csv
-import sys
-
-import numpy as np
-
-
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+def statistics_1(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
     first_of_step = data["first_of_step"]
-    A = data["A"]
     h_point = data["h_point"]
     h_earlier = data["h_earlier"]
-    size_h_points = size["h_points"]
+    A = data["A"]
+    size_k = size["k"]
+    size_h_points = 4 * size_k
     # q given the statistics: Gamma
     sum_first_of_step = np.sum(first_of_step)
     # q given the statistics: Gamma
@@ -649,18 +710,8 @@ def statistics(data, size):
     }
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "sum_first_of_step": left["sum_first_of_step"] + right["sum_first_of_step"],
-        "sum_first_of_step_2": left["sum_first_of_step_2"] + right["sum_first_of_step_2"],
-        "sum_first_of_step_h": left["sum_first_of_step_h"] + right["sum_first_of_step_h"],
-        "sum_first_of_step_h_A": left["sum_first_of_step_h_A"] + right["sum_first_of_step_h_A"],
-    }
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
+def maximise_1(found, data, size):
+    """The mode of q given statistics and the other parameters."""
     size_k = size["k"]
     sum_first_of_step = found["sum_first_of_step"]
     sum_first_of_step_2 = found["sum_first_of_step_2"]
@@ -670,39 +721,22 @@ def finish(found, data, size):
     q_shape = 2 + 0.5 * size_k * sum_first_of_step - size_k * sum_first_of_step_2
     # q given the statistics: Gamma
     q_rate = 1 + 0.5 * sum_first_of_step_h + 0.5 * sum_first_of_step_h_A
-    return {
-        "q.shape": q_shape,
-        "q.rate": q_rate,
-    }
+    # q: the peak of Gamma, as power -1 of it
+    q = mode_of_gamma(q_shape + 2.0, q_rate)
+    q = 1.0 / q
+    q = np.maximum(q, 1e-300)
+    if not all(np.isfinite(value).all() for value in (q,)):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"q": q}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
-
-
-if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
-
-
-"""linear_dynamical_system: learning program, derived and written by Platewright.
-
-Run: python FILE data.csv
-"""
-
-
-import csv
-import sys
-
-import numpy as np
-
-
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    C = data["C"]
+def statistics_2(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
     y = data["y"]
     h_point = data["h_point"]
-    size_h_points = size["h_points"]
+    C = data["C"]
+    size_k = size["k"]
+    size_h_points = 4 * size_k
     # r given the statistics: Gamma
     sum_y_C_h = np.sum(
         (y[:, :, None] - np.sum(C[:, None, :] * h_point[:, None, :, :], axis=-1)) ** 2 / size_h_points,
@@ -711,32 +745,235 @@ def statistics(data, size):
     return {"sum_y_C_h": sum_y_C_h}
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "sum_y_C_h": left["sum_y_C_h"] + right["sum_y_C_h"],
-    }
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_d = size["d"]
+def maximise_2(found, data, size):
+    """The mode of r given statistics and the other parameters."""
     size_step = size["step"]
+    size_d = size["d"]
     sum_y_C_h = found["sum_y_C_h"]
     # r given the statistics: Gamma
     r_shape = 2 + 0.5 * size_step * size_d
     # r given the statistics: Gamma
     r_rate = 1 + 0.5 * sum_y_C_h
-    return {
-        "r.shape": r_shape,
-        "r.rate": r_rate,
-    }
+    # r: the peak of Gamma, as power -1 of it
+    r = mode_of_gamma(r_shape + 2.0, r_rate)
+    r = 1.0 / r
+    r = np.maximum(r, 1e-300)
+    if not all(np.isfinite(value).all() for value in (r,)):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"r": r}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def improved(data, size):
+    """Block by block the best parameters given expectations and the newest values of the others."""
+    values = {}
+    everything = {**data, **values}
+    values |= maximise_0(statistics_0(everything, size), everything, size)
+    everything = {**data, **values}
+    values |= maximise_1(statistics_1(everything, size), everything, size)
+    everything = {**data, **values}
+    values |= maximise_2(statistics_2(everything, size), everything, size)
+    return values
+
+
+def curvature_h(data, size, at, before):
+    """Curvature about a step of h, about the one before, and across; slopes of both."""
+    first_of_step = data["first_of_step"]
+    q = data["q"]
+    r = data["r"]
+    y = data["y"]
+    A = data["A"]
+    C = data["C"]
+    size_step = size["step"]
+    size_k = size["k"]
+    size_j = size["j"]
+    [h_at] = parted(at, [(size_k,)])
+    [h_at_before] = parted(before, [(size_k,)])
+    h_gradient_h = (
+        np.sum(
+            np.where(
+                first_of_step[:, None, None],
+                -h_at[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
+                -(
+                    h_at - np.sum(A * h_at_before[:, None, :], axis=-1)
+                )[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
+            ),
+            axis=-1,
+        )
+        + np.sum((y - np.sum(C * h_at[:, None, :], axis=-1))[:, None, :] * C.T, axis=-1) / r
+    )
+    h_curvature_h_h = np.broadcast_to(
+        1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) / q + np.sum(C.T[:, None, :] * C.T, axis=-1) / r,
+        (size_step, size_k, size_k),
+    )
+    h_gradient_h_before = np.sum(
+        np.where(
+            first_of_step[:, None, None],
+            0,
+            (h_at - np.sum(A * h_at_before[:, None, :], axis=-1))[:, None, :] * np.sum(
+                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
+                axis=-1,
+            ) / q,
+        ),
+        axis=-1,
+    )
+    h_curvature_h_before_h = -np.sum(
+        np.where(
+            first_of_step[:, None, None, None],
+            0,
+            np.sum(
+                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
+                axis=-1,
+            )[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
+        ),
+        axis=-1,
+    )
+    h_curvature_h_before_h_before = -np.sum(
+        np.where(
+            first_of_step[:, None, None, None],
+            0,
+            -np.sum(
+                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
+                axis=-1,
+            )[:, None, :] * np.sum(A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :], axis=-1) / q,
+        ),
+        axis=-1,
+    )
+    shape, widths = (size_step,), [size_k]
+    now = blocks_joined([[h_curvature_h_h]], shape, widths)
+    earlier = blocks_joined([[h_curvature_h_before_h_before]], shape, widths)
+    across = blocks_joined([[h_curvature_h_before_h]], shape, widths)
+    slope = members_joined([h_gradient_h], shape, widths)
+    earlier_slope = members_joined([h_gradient_h_before], shape, widths)
+    return now, earlier, across, slope, earlier_slope
+
+
+def log_factors_h(data, size, at, before):
+    """The log factors of h, element by element."""
+    first_of_step = data["first_of_step"]
+    q = data["q"]
+    r = data["r"]
+    y = data["y"]
+    A = data["A"]
+    C = data["C"]
+    size_k = size["k"]
+    [h_at] = parted(at, [(size_k,)])
+    [h_at_before] = parted(before, [(size_k,)])
+    h_value = (
+        np.sum(
+            np.where(
+                first_of_step[:, None],
+                (-0.5) * h_at ** 2 / q + 0.5 * np.log(1.0 / q) + -0.9189385332046727,
+                (-0.5) * (h_at - np.sum(A * h_at_before[:, None, :], axis=-1)) ** 2 / q
+                + 0.5 * np.log(1.0 / q)
+                + -0.9189385332046727,
+            ),
+            axis=-1,
+        )
+        + np.sum(
+            (-0.5) * (y - np.sum(C * h_at[:, None, :], axis=-1)) ** 2 / r + 0.5 * np.log(1.0 / r) + -0.9189385332046727,
+            axis=-1,
+        )
+    )
+    return h_value
+
+
+def condition_h(data, size):
+    """Points with the mean and covariance of h given all else, and the log integral over it."""
+    first_of_step = data["first_of_step"]
+    size_k = size["k"]
+    _, pair, root, h_integral, log_root = smoothed_gaussians(
+        lambda at, before: curvature_h(data, size, at, before),
+        lambda at, before: log_factors_h(data, size, at, before),
+        first_of_step,
+        size_k,
+    )
+    cloud = points(pair, root)
+    [h_point] = parted(cloud[..., : size_k], [(size_k,)])
+    [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
+    return h_point, h_earlier, h_integral
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    q = data["q"]
+    r = data["r"]
+    A = data["A"]
+    C = data["C"]
+    with np.errstate(all="ignore"):
+        # h: Gaussian given the rest
+        h_point, h_earlier, h_integral = condition_h(data, size)
+        # log p(data, parameters)
+        objective = np.sum(h_integral)
+        objective = objective + np.sum((-0.5) * A ** 2 + -0.9189385332046727)
+        objective = objective + np.sum((-0.5) * C ** 2 + -0.9189385332046727)
+        objective = objective + np.sum((-3) * np.log(q) + (-1) / q)
+        objective = objective + np.sum((-3) * np.log(r) + (-1) / r)
+        return {"h_point": h_point, "h_earlier": h_earlier}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"step": len(table)}
+    # one sequence; for several, a column that is 1 where one begins
+    data["first_of_step"] = np.array([int(r.get("first@step", k == 0)) for k, r in enumerate(table)])
+    columns = [c for c in table[0] if c.startswith("y[")]
+    data["y"] = np.array([[float(r[c]) for c in columns] for r in table])
+    size["d"] = len(columns)
+    size["k"] = 2
+    size["d"] = 3
+    size["j"] = 2
+    size["first_of_step_levels"] = 2
+    return data, size
 
 
 if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size, **options(sys.argv[2:]))
+    for name, value in results.items():
+        print(f"{name} = {np.asarray(value).tolist()}")

@@ -2,7 +2,7 @@
 
 expected statistics of z, then the exact mode of p, error, mu
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
@@ -466,7 +466,7 @@ def start(data, size, generator):
 
 
 def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    """Expected statistics of all rows (Theorem 4.1)."""
     label = data["label"]
     y = data["y"]
     z_probability = data["z_probability"]
@@ -516,9 +516,7 @@ def maximise(found, data, size):
     block1 = stacked([block1_rows_0, block1_rows_1], 1)
     block1 = triangularised(block1, block1_columns[1], 1, '`mu`')
     block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
     block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     block1_best = np.linalg.solve(block1_root, block1_right)
     mu = block1_best[..., block1_columns[0], :][..., 0]
     # error: the peak of Dirichlet
@@ -532,8 +530,13 @@ def maximise(found, data, size):
     return {"p": p, "error": error, "mu": mu}
 
 
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
+
+
 def expect(data, size):
-    """Probabilities of the hidden variables given parameters, and log p(data, parameters)."""
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
     label = data["label"]
     y = data["y"]
     p = data["p"]
@@ -590,26 +593,24 @@ def climbed(values, data, size, iterations, tolerance):
             return values, history, True
         if len(history) == iterations:
             return values, history, False
-        everything = {**data, **expectations}
-        values = maximise(statistics(everything, size), everything, size)
+        values = improved({**data, **values, **expectations}, size)
 
 
 def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
     """The best of several short runs, carried on until it stands still."""
     short = []
     for generator in np.random.default_rng(seed).spawn(restarts):
-        everything = {**data, **start(data, size, generator)}
         try:
-            values = maximise(statistics(everything, size), everything, size)
+            values = improved({**data, **start(data, size, generator)}, size)
             short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except ArithmeticError:
+        except (ArithmeticError, np.linalg.LinAlgError):
             continue  # another start may do better
     for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
         if converged or len(history) >= iterations:
             return {**values, "log_joint": history[-1]}
         try:
             values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except ArithmeticError:
+        except (ArithmeticError, np.linalg.LinAlgError):
             continue
         return {**values, "log_joint": history[-1]}
     raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
@@ -628,6 +629,12 @@ def coded(values, count, labels=None):
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
 
 
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
@@ -644,6 +651,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = learn(data, size)
+        results = learn(data, size, **options(sys.argv[2:]))
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

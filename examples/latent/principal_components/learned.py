@@ -1,45 +1,8 @@
-# The steps of the algorithm, to read; not one program yet: `z` is hidden and not discrete: EM for it has no standalone source yet
+"""principal_components: expectation maximisation, derived and written by Platewright.
 
-"""principal_components: learning program, derived and written by Platewright.
+expected statistics of z, then the exact mode of mu, w, tau
 
-Run: python FILE data.csv
-"""
-
-
-import csv
-import sys
-
-import numpy as np
-
-
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    return {}
-
-
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {}
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    return {
-    }
-
-
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
-
-
-if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
-
-
-"""principal_components: learning program, derived and written by Platewright.
-
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
@@ -439,14 +402,85 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+def mode_of_gamma(shape, rate):
+    """The peak, at zero for shapes below one."""
+    return np.maximum(shape - 1, 0) / rate
+
+
+def conditioned(curvature, log_factors, shape, width):
+    """Elements apart: their means, roots of their covariances, log integrals, and halves of log |P|."""
+    precision, gradient = curvature(np.zeros((*shape, width)))
+    root = np.linalg.cholesky(precision)
+    inverse_root = np.linalg.inv(root)
+    covariance_root = np.swapaxes(inverse_root, -1, -2)
+
+    def solved(slope):
+        return np.einsum("...ij,...j->...i", covariance_root, np.einsum("...ij,...j->...i", inverse_root, slope))
+
+    mean = solved(gradient)
+    mean = mean + solved(curvature(mean)[1])
+    log_root = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
+    log_norm = log_factors(mean) + 0.5 * width * np.log(2 * np.pi) - log_root
+    return mean, covariance_root, log_norm, log_root
+
+
+def points(mean, root):
+    """As many points as twice the dimension, whose mean and covariance are `mean` and `root root'`."""
+    spread = np.sqrt(mean.shape[-1]) * np.swapaxes(root, -1, -2)
+    return np.concatenate([mean[..., None, :] + spread, mean[..., None, :] - spread], axis=-2)
+
+
+def points_about(mean):
+    """Points about given means with unit variances: where EM may begin."""
+    width = mean.shape[-1]
+    return points(mean, np.broadcast_to(np.eye(width), (*mean.shape, width)))
+
+
+def parted(flat, shapes):
+    """An array over all numbers of an element as one array for each member, whose shapes in an element are given."""
+    found = []
+    start = 0
+    for shape in shapes:
+        stop = start + int(np.prod(shape, dtype=int))
+        found.append(flat[..., start:stop].reshape(*flat.shape[:-1], *shape))
+        start = stop
+    return found
+
+
+def blocks_joined(blocks, shape, widths):
+    """Blocks of members against members as one matrix for each element."""
+    rows = []
+    for row, high in zip(blocks, widths, strict=True):
+        parts = [np.reshape(block, (*shape, high, wide)) for block, wide in zip(row, widths, strict=True)]
+        rows.append(np.concatenate(parts, axis=-1))
+    return np.concatenate(rows, axis=-2).astype(float)
+
+
+def members_joined(parts, shape, widths):
+    """One array for each member as one array over all numbers of an element."""
+    flat = [np.reshape(part, (*shape, wide)) for part, wide in zip(parts, widths, strict=True)]
+    return np.concatenate(flat, axis=-1).astype(float)
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables."""
+    size_n = size["n"]
+    size_k = size["k"]
+    [z_point] = parted(
+        points_about(members_joined([generator.normal(size=(size_n, size_k,))], (size_n,), [size_k])),
+        [(size_k,)],
+    )
+    return {"z_point": z_point}
+
+
 def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    """Expected statistics of all rows (Theorem 4.1)."""
     x = data["x"]
     z_point = data["z_point"]
     size_n = size["n"]
     size_d = size["d"]
-    size_z_points = size["z_points"]
     size_k = size["k"]
+    size_z_points = 2 * size_k
     # rows of x: mean and scatter
     block1_pool_2 = pooled(
         [
@@ -462,15 +496,8 @@ def statistics(data, size, exact=()):
     return {"block1_pool_2": block1_pool_2}
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "block1_pool_2": merged_pools(left["block1_pool_2"], right["block1_pool_2"]),
-    }
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
     size_n = size["n"]
     size_d = size["d"]
     size_k = size["k"]
@@ -514,49 +541,157 @@ def finish(found, data, size):
     block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 1)
     block1 = triangularised(block1, block1_columns[2], 1, '`mu`, `w`')
     block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
     block1_right = block1["right"]
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # tau given the statistics: Gamma
     tau_shape = 2 + 0.5 * size_d + 0.5 * size_d * size_k + 0.5 * size_d * size_n
     # tau given the statistics: Gamma
     tau_rate = 1 + 0.5 * np.sum(block1_residual)
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.residual": block1_residual,
-        "tau.shape": tau_shape,
-        "tau.rate": tau_rate,
-    }
+    # tau: the peak of Gamma
+    tau = mode_of_gamma(tau_shape, tau_rate)
+    tau = np.maximum(tau, 1e-300)
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    mu = block1_best[..., block1_columns[0], :][..., 0]
+    w = np.reshape(block1_best[..., block1_columns[1] : block1_columns[2], :], (size_d, size_k, -1))[..., 0]
+    if not all(np.isfinite(value).all() for value in (mu, w, tau,)):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"mu": mu, "w": w, "tau": tau}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_2"] if is_ill_conditioned(found[name])]
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
 
 
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
-
-
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    size_d = size["d"]
+def curvature_z(data, size, at):
+    """Curvature and slope of the log factors of z, element by element."""
+    x = data["x"]
+    tau = data["tau"]
+    mu = data["mu"]
+    w = data["w"]
+    size_n = size["n"]
     size_k = size["k"]
-    block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    mu_mean = np.reshape(block1[..., :1, :], (size_d,))
-    w_mean = np.reshape(block1[..., 1:, :], (size_d, size_k))
-    return {
-        "w.mean": w_mean,
-        "mu.mean": mu_mean,
-    }
+    [z_at] = parted(at, [(size_k,)])
+    z_gradient_z = -z_at + tau * np.sum((x - mu - np.sum(w * z_at[:, None, :], axis=-1))[:, None, :] * w.T, axis=-1)
+    z_curvature_z_z = np.broadcast_to(
+        1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) + tau * np.sum(w.T[:, None, :] * w.T, axis=-1),
+        (size_n, size_k, size_k),
+    )
+    shape, widths = (size_n,), [size_k]
+    now = blocks_joined([[z_curvature_z_z]], shape, widths)
+    slope = members_joined([z_gradient_z], shape, widths)
+    return now, slope
+
+
+def log_factors_z(data, size, at):
+    """The log factors of z, element by element."""
+    x = data["x"]
+    tau = data["tau"]
+    mu = data["mu"]
+    w = data["w"]
+    size_k = size["k"]
+    [z_at] = parted(at, [(size_k,)])
+    z_value = (
+        np.sum((-0.5) * z_at ** 2 + -0.9189385332046727, axis=-1)
+        + np.sum(
+            (-0.5) * tau * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2
+            + 0.5 * np.log(tau)
+            + -0.9189385332046727,
+            axis=-1,
+        )
+    )
+    return z_value
+
+
+def condition_z(data, size):
+    """Points with the mean and covariance of z given all else, and the log integral over it."""
+    size_n = size["n"]
+    size_k = size["k"]
+    mean, root, z_integral, log_root = conditioned(
+        lambda at: curvature_z(data, size, at),
+        lambda at: log_factors_z(data, size, at),
+        (size_n,),
+        size_k,
+    )
+    [z_point] = parted(points(mean, root), [(size_k,)])
+    return z_point, z_integral
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    tau = data["tau"]
+    mu = data["mu"]
+    w = data["w"]
+    with np.errstate(all="ignore"):
+        # z: Gaussian given the rest
+        z_point, z_integral = condition_z(data, size)
+        # log p(data, parameters)
+        objective = np.sum(z_integral)
+        objective = objective + np.sum(np.log(tau) - tau)
+        objective = objective + np.sum((-0.005) * tau * mu ** 2 + 0.5 * np.log(0.01 * tau) + -0.9189385332046727)
+        objective = objective + np.sum((-0.5) * tau * w ** 2 + 0.5 * np.log(tau) + -0.9189385332046727)
+        return {"z_point": z_point}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+
+
+def read(path):
+    """Columns of a CSV file with a header, and the sizes of the plates."""
+    with open(path, newline="") as file:
+        table = list(csv.DictReader(file))
+    data, size = {}, {"n": len(table)}
+    columns = [c for c in table[0] if c.startswith("x[")]
+    data["x"] = np.array([[float(r[c]) for c in columns] for r in table])
+    size["d"] = len(columns)
+    size["d"] = 4
+    size["k"] = 2
+    return data, size
 
 
 if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+        data, size = read(sys.argv[1])
+        results = learn(data, size, **options(sys.argv[2:]))
+    for name, value in results.items():
+        print(f"{name} = {np.asarray(value).tolist()}")

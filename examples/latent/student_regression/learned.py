@@ -2,7 +2,7 @@
 
 3 blocks: {a, b} exact; {tau} exact; {weight} exact
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
@@ -402,6 +402,16 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+def summary(drawn):
+    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
+    found = {}
+    for name, values in drawn.items():
+        if np.issubdtype(values.dtype, np.floating):
+            found[f"{name} mean"] = values.mean(axis=(0, 1))
+            found[f"{name} sd"] = values.std(axis=(0, 1))
+    return found
+
+
 def start(data, size, generator):
     """Values to start from, jittered."""
     size_n = size["n"]
@@ -419,7 +429,7 @@ def draw_0(data, size, generator):
     weight = data["weight"]
     y = data["y"]
     # rows of y: mean and scatter
-    block1_pool_2 = pooled([1, x, y], tau * weight, [], (), "block1_pool_2" in ())
+    block1_pool_2 = pooled([1, x, y], tau * weight, [], (), False)
     # a, b given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, 1, 1])
     # rows of a
@@ -440,9 +450,7 @@ def draw_0(data, size, generator):
     block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
     block1 = triangularised(block1, block1_columns[2], 1, '`a`, `b`')
     block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
     block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     block1_best = np.linalg.solve(block1_root, block1_right)
     block1_noise = generator.standard_normal(block1_best.shape)
     block1_best = block1_best + np.linalg.inv(block1_root) @ block1_noise
@@ -512,14 +520,10 @@ def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
     return {name: np.array(found) for name, found in kept.items()}
 
 
-def summary(drawn):
-    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
-    found = {}
-    for name, values in drawn.items():
-        if np.issubdtype(values.dtype, np.floating):
-            found[f"{name} mean"] = values.mean(axis=(0, 1))
-            found[f"{name} sd"] = values.std(axis=(0, 1))
-    return found
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
 
 
 def read(path):
@@ -535,6 +539,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = summary(learn(data, size))
+        results = summary(learn(data, size, **options(sys.argv[2:])))
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

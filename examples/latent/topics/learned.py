@@ -1,16 +1,20 @@
-# The steps of the algorithm, to read; not one program yet: collapsed-gibbs is printed step by step
+"""topics: collapsed Gibbs sampling, derived and written by Platewright.
 
-"""topics: learning program, derived and written by Platewright.
+z element by element, with theta, phi integrated out
 
-Run: python FILE data.csv
+Run: python FILE data.csv        (then options of `learn`, such as seed=1)
 """
 
 
 import csv
 import sys
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy import special
+
+Array = np.ndarray
 
 
 def grouped(codes, shape, weights=None):
@@ -41,8 +45,154 @@ def scaled_lgamma(x, scale):
     return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
 
 
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+MASK = (1 << 64) - 1
+LANES = 8
+"""Levels are drawn lane by lane, as vector code adds them up: level 0, 8, 16, ... then 1, 9, 17, ..."""
+
+
+def rotated(x, by):
+    """The bits of a word of 64, turned to the left."""
+    return ((x << by) | (x >> (64 - by))) & MASK
+
+
+@dataclass(eq=False)
+class Xoshiro:
+    """Four words of state, changed by every number that is taken."""
+
+    state: Array
+
+    @classmethod
+    def seeded(cls, seed):
+        """A stream of its own for each seed; the state is never all zero."""
+        state = seed.generate_state(4, np.uint64)
+        state[0] |= np.uint64(1)
+        return cls(state)
+
+    def uniform(self):
+        """A number in [0, 1): the upper 53 bits."""
+        a, b, c, d = (int(word) for word in self.state)
+        result = (rotated((a + d) & MASK, 23) + a) & MASK
+        shifted = (b << 17) & MASK
+        c ^= a
+        d ^= b
+        b ^= c
+        a ^= d
+        c ^= shifted
+        d = rotated(d, 45)
+        self.state[:] = np.array([a, b, c, d], dtype=np.uint64)
+        return (result >> 11) * 2.0**-53
+
+
+def drawn_level(log_weights, uniform):
+    """A level with its probability, from a number between 0 and 1."""
+    top = log_weights.max()
+    if not np.isfinite(top):
+        raise ArithmeticError("no level has a positive probability: the state or the data are impossible")
+    weights = np.exp(log_weights - top)
+    order = sorted(range(len(weights)), key=lambda level: (level % LANES, level // LANES))
+    running = np.cumsum(weights[order])
+    return order[int(np.searchsorted(running[:-1], uniform * running[-1], side="right"))]
+
+
+def filled(shape, codes, value):
+    """A table from all its rows: each adds its value at the cell that its codes name."""
+    if not codes:
+        return np.asarray(np.sum(value))
+    table = np.zeros(shape)
+    np.add.at(table, tuple(np.asarray(code, dtype=np.intp) for code in codes), value)
+    return table
+
+
+def draw_shares(generator, concentration):
+    """Dirichlet, as gammas over their sum."""
+    gammas = generator.standard_gamma(concentration)
+    return gammas / gammas.sum(axis=-1, keepdims=True)
+
+
+def summary(drawn):
+    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
+    found = {}
+    for name, values in drawn.items():
+        if np.issubdtype(values.dtype, np.floating):
+            found[f"{name} mean"] = values.mean(axis=(0, 1))
+            found[f"{name} sd"] = values.std(axis=(0, 1))
+    return found
+
+
+def prepared(data, size):
+    """The data, with what is made of them once and for all."""
+    data = dict(data)
+    return data
+
+
+def start(size, generator):
+    """Random levels to start from."""
+    size_word = size["word"]
+    size_topic = size["topic"]
+    z = generator.integers(0, size_topic, (size_word,))
+    return {"z": z}
+
+
+def tables(data, size):
+    """The sums over rows that hidden variables enter, from all rows."""
+    doc_of_word = data["doc_of_word"]
+    w = data["w"]
+    z = data["z"]
+    size_doc = size["doc"]
+    size_word = size["word"]
+    size_topic = size["topic"]
+    size_term = size["term"]
+    # count_doc_of_word_z[doc@word[word], z[word]] += 1 for each word
+    count_doc_of_word_z = filled((size_doc, size_topic,), [doc_of_word, z], np.broadcast_to(1, (size_word,)))
+    # count_w_z[w[word], z[word]] += 1 for each word
+    count_w_z = filled((size_term, size_topic,), [w, z], np.broadcast_to(1, (size_word,)))
+    # count_w_z.total[z[word]] += 1 for each word
+    count_w_z_total = filled((size_topic,), [z], np.broadcast_to(1, (size_word,)))
+    return {"count_doc_of_word_z": count_doc_of_word_z, "count_w_z": count_w_z, "count_w_z_total": count_w_z_total}
+
+
+def enter_z(sign, data, size, at_z_word, at_z_level):
+    """Put an element of z into its tables at a level, or take it out (sign -1)."""
+    doc_of_word = data["doc_of_word"]
+    w = data["w"]
+    count_doc_of_word_z = data["count_doc_of_word_z"]
+    count_w_z = data["count_w_z"]
+    count_w_z_total = data["count_w_z_total"]
+    count_doc_of_word_z[doc_of_word[at_z_word], at_z_level] += sign
+    count_w_z[w[at_z_word], at_z_level] += sign
+    count_w_z_total[at_z_level] += sign
+
+
+def weigh_z(data, size, at_z_word):
+    """The log weight of each level of an element of z that is out of its tables."""
+    doc_of_word = data["doc_of_word"]
+    w = data["w"]
+    count_doc_of_word_z = data["count_doc_of_word_z"]
+    count_w_z = data["count_w_z"]
+    count_w_z_total = data["count_w_z_total"]
+    size_topic = size["topic"]
+    size_term = size["term"]
+    found = np.zeros(size_topic)
+    found += np.log(0.5 + count_doc_of_word_z[doc_of_word[at_z_word], np.arange(size_topic)])
+    found += np.log(0.5 + count_w_z[w[at_z_word], np.arange(size_topic)])
+    found += -np.log(0.5 * size_term + count_w_z_total)
+    return found
+
+
+def sweep(hidden, data, size, random):
+    """Draw every element once given all others, parameters integrated out; hidden values change in place."""
+    size_word = size["word"]
+    everything = {**data, **hidden, **tables({**data, **hidden}, size)}
+    for element in product(range(size_word)):
+        old = hidden["z"][element]
+        enter_z(-1.0, everything, size, *element, old)
+        new = drawn_level(weigh_z(everything, size, *element), random.uniform())
+        enter_z(1.0, everything, size, *element, new)
+        hidden["z"][element] = new
+
+
+def draw_parameters(data, size, generator):
+    """A draw of the parameters from their exact posterior given the hidden variables."""
     doc_of_word = data["doc_of_word"]
     z = data["z"]
     w = data["w"]
@@ -53,60 +203,38 @@ def statistics(data, size):
     count_doc_of_word_z = grouped((doc_of_word, z,), (size_doc, size_topic,))
     # phi given the statistics: Dirichlet
     count_w_z = grouped((w, z,), (size_term, size_topic,))
-    return {"count_doc_of_word_z": count_doc_of_word_z, "count_w_z": count_w_z}
-
-
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "count_doc_of_word_z": left["count_doc_of_word_z"] + right["count_doc_of_word_z"],
-        "count_w_z": left["count_w_z"] + right["count_w_z"],
-    }
-
-
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_doc = size["doc"]
-    size_topic = size["topic"]
-    size_term = size["term"]
-    count_doc_of_word_z = found["count_doc_of_word_z"]
-    count_w_z = found["count_w_z"]
     # theta given the statistics: Dirichlet
     theta_concentration = 0.5 + count_doc_of_word_z
     # phi given the statistics: Dirichlet
     phi_concentration = 0.5 + count_w_z.T
-    # evidence of the piece with theta (Lemma 6.4)
-    log_evidence_theta = (
-        (-0.5723649429247004) * size_doc * size_topic
-        + size_doc * special.gammaln(0.5 * size_topic)
-        + np.sum(
-            np.sum(scaled_lgamma(theta_concentration, np.sum(theta_concentration, axis=-1)[:, None]), axis=-1)
-            - scaled_lgamma(np.sum(theta_concentration, axis=-1), np.sum(theta_concentration, axis=-1))
-        )
-    )
-    # evidence of the piece with phi (Lemma 6.4)
-    log_evidence_phi = (
-        (-0.5723649429247004) * size_topic * size_term
-        + size_topic * special.gammaln(0.5 * size_term)
-        + np.sum(
-            np.sum(scaled_lgamma(phi_concentration, np.sum(phi_concentration, axis=-1)[:, None]), axis=-1)
-            - scaled_lgamma(np.sum(phi_concentration, axis=-1), np.sum(phi_concentration, axis=-1))
-        )
-    )
-    # evidence is the product over pieces (Corollary 6.1.2)
-    log_evidence = log_evidence_theta + log_evidence_phi
-    return {
-        "theta.concentration": theta_concentration,
-        "phi.concentration": phi_concentration,
-        "log_evidence.theta": log_evidence_theta,
-        "log_evidence.phi": log_evidence_phi,
-        "log_evidence": log_evidence,
-    }
+    # phi: Dirichlet
+    phi = draw_shares(generator, phi_concentration)
+    # theta: Dirichlet
+    theta = draw_shares(generator, theta_concentration)
+    return {"theta": theta, "phi": phi}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable.
+
+    Parameters are integrated out while a chain runs, and drawn given the hidden variables when a draw is kept.
+    """
+    data = prepared(data, size)
+    kept = {}
+    for source in np.random.SeedSequence(seed).spawn(chains):
+        for_start, for_sweeps, for_parameters = source.spawn(3)
+        hidden = start(size, np.random.default_rng(for_start))
+        random, generator = Xoshiro.seeded(for_sweeps), np.random.default_rng(for_parameters)
+        for _ in range(warm_up):
+            sweep(hidden, data, size, random)
+        for number in range(draws):
+            sweep(hidden, data, size, random)
+            values = {**hidden, **draw_parameters({**data, **hidden}, size, generator)}
+            for name, value in values.items():
+                if number == 0:
+                    kept.setdefault(name, []).append([])
+                kept[name][-1].append(np.array(value))
+    return {name: np.array(found) for name, found in kept.items()}
 
 
 def coded(values, count, labels=None):
@@ -122,6 +250,12 @@ def coded(values, count, labels=None):
     return np.array([levels.index(value) for value in values], dtype=int), len(levels)
 
 
+def options(words):
+    """Options of `learn`, from words such as seed=1."""
+    pairs = (word.split("=", 1) for word in words)
+    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+
+
 def read(path):
     """Columns of a CSV file with a header, and the sizes of the plates."""
     with open(path, newline="") as file:
@@ -129,8 +263,6 @@ def read(path):
     data, size = {}, {"word": len(table)}
     data["doc_of_word"], count = coded([r["doc"] for r in table], None)
     size.setdefault("doc", count)
-    data["z"], count = coded([r["z"] for r in table], 3)
-    size.setdefault("topic", count)
     data["w"], count = coded([r["w"] for r in table], 8)
     size.setdefault("term", count)
     size["topic"] = 3
@@ -141,6 +273,6 @@ def read(path):
 if __name__ == "__main__":
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         data, size = read(sys.argv[1])
-        results = learn(data, size)
+        results = summary(learn(data, size, **options(sys.argv[2:])))
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")

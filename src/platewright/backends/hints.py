@@ -22,7 +22,12 @@ def without_hints(text: str) -> str:
     for line in raw.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     cuts: list[tuple[int, int]] = []
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    # The hints of a class say which fields it has.
+    fields = {part for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
+    for node in ast.walk(tree):
+        if node in fields and isinstance(node, ast.AnnAssign):
+            continue
         match node:
             case ast.arg(annotation=ast.expr() as hint):
                 begin = starts[node.lineno - 1] + node.col_offset + len(node.arg.encode())
@@ -36,13 +41,13 @@ def without_hints(text: str) -> str:
         cuts.append((begin, starts[(hint.end_lineno or 1) - 1] + (hint.end_col_offset or 0)))
     for begin, end in sorted(cuts, reverse=True):
         raw = raw[:begin] + raw[end:]
-    return _on_one_line(raw.decode().strip())
+    return re.sub(r"(?m)^ *def \w+\((?:.*\n)*?.*?\):$", _on_one_line, raw.decode().strip())
 
 
-def _on_one_line(text: str) -> str:
+def _on_one_line(signature: re.Match[str]) -> str:
     """A signature that its hints had broken into lines, joined again where it fits."""
-    head, colon, body = text.partition(":\n")
-    joined = re.sub(r"\(\n\s+", "(", re.sub(r",?\n\s*\)", ")", head))
+    found = signature.group()
+    joined = re.sub(r"\(\n\s+", "(", re.sub(r",?\n\s*\)", ")", found))
     joined = re.sub(r",\n\s+", ", ", joined)
     joined = joined.replace(" = ", "=")  # a default stands apart from a hint only
-    return f"{joined if len(joined) < LINE else head}{colon}{body}"
+    return joined if len(joined) <= LINE else found

@@ -103,6 +103,8 @@ _RESERVED = frozenset(
         "multivariate_lgamma",
         "scaled_lgamma",
         "log_beta",
+        "multivariate_digamma",
+        "bessel_ratio",
         "log_determinant",
         "merged_pools",
         "rows_of_pool",

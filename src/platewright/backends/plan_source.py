@@ -1,12 +1,20 @@
-"""Any plan as source: closed forms, EM and Gibbs sampling as programs that run alone, the rest step by step."""
+"""Any plan as source: in NumPy a program that runs alone; in C the passes and sweeps that the library calls.
+
+What has no source in the language asked for is printed step by step, to read, and the first line says why.
+"""
 
 from __future__ import annotations
 
+from platewright.backends.c.expression import Unprintable
+from platewright.backends.c_chain.chain import em_program
 from platewright.backends.c_collapsed.collapsed import default_source
+from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.emit import emit
 from platewright.backends.naming import comment
+from platewright.backends.numpy.collapsed import numpy_collapsed_source
 from platewright.backends.numpy.em import numpy_em_source
 from platewright.backends.numpy.gibbs import numpy_gibbs_source
+from platewright.backends.numpy.mean_field import numpy_mean_field_source
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.program.program import Program
@@ -15,27 +23,67 @@ from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.mean_field import MeanFieldPlan
 
 
 def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
     """The source of a plan; where it is not one program that runs alone, the first line says so."""
     if isinstance(plan, Plan):
         return emit(plan.program, backend)
-    if backend == "c" and isinstance(plan, CollapsedPlan):
-        return default_source(plan).text
-    why = f"{plan.schema} is printed step by step"
-    if backend == "numpy":
-        try:
-            match plan:
-                case EMPlan():
-                    return numpy_em_source(plan)
-                case GibbsPlan():
-                    return numpy_gibbs_source(plan)
-        except PlatewrightError as error:
-            why = error.found
+    try:
+        if backend == "numpy":
+            return _in_numpy(plan)
+        if backend == "c":
+            return _in_c(plan)
+        why = f"{plan.schema} is printed step by step"
+    except PlatewrightError as error:
+        why = error.found
+    except Unprintable as refusal:
+        why = str(refusal)
     steps = "\n\n".join(emit(program, backend) for program in _programs(plan))
     mark = "#" if backend == "numpy" else "//"
     return f"{mark} The steps of the algorithm, to read; not one program yet: {comment(why)}\n\n{steps}"
+
+
+def _in_numpy(plan: AnyPlan) -> str:
+    """A program that needs NumPy and SciPy only."""
+    match plan:
+        case EMPlan():
+            return numpy_em_source(plan)
+        case GibbsPlan():
+            return numpy_gibbs_source(plan)
+        case MeanFieldPlan():
+            return numpy_mean_field_source(plan)
+        case CollapsedPlan():
+            return numpy_collapsed_source(plan)
+    raise PlatewrightError(f"{plan.schema} has no standalone source")
+
+
+def _in_c(plan: AnyPlan) -> str:
+    """The file that the library compiles for a plan, with what is called and how."""
+    match plan:
+        case CollapsedPlan():
+            return default_source(plan).text
+        case GibbsPlan():
+            nodes = plan.graph.nodes
+            found = gibbs_source(plan, [name for name, node in nodes.items() if "@" in name or node.domain.is_discrete])
+            return f"{_arrays(found)}{found.text}"
+        case EMPlan() if plan.hidden and not plan.latent.gaussian and len(plan.blocks) == 1:
+            program = em_program(plan)
+            if not program.left:
+                return program.source
+            name, reason = program.left[0]
+            raise Unprintable(f"`{name}` stays with NumPy: {reason}")
+    raise PlatewrightError(f"{plan.schema} of this plan runs in NumPy")
+
+
+def _arrays(found: GibbsSource) -> str:
+    """The arrays and sizes that a sampler is called with, in their order."""
+    lines = ["/* Arrays, in the order in which the functions below take them (int64 where it says whole):"]
+    for number, slot in enumerate(found.slots):
+        lines.append(f" *   {number}: {comment(slot.name)}{' (whole)' if slot.integer else ''}")
+    lines.append(" * Sizes, in their order: " + (", ".join(comment(size) for size in found.sizes) or "none"))
+    return "\n".join([*lines, " */", ""])
 
 
 def _programs(plan: AnyPlan) -> tuple[Program, ...]:

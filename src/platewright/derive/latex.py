@@ -6,12 +6,14 @@ r"""The derivation of a plan as LaTeX: the body of an article, for `amsmath`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from platewright.algebra.expression import Add, Expression, Index
 from platewright.algebra.latex import escaped, index_latex, latex, symbol
 from platewright.graph.equation import joint_latex
 from platewright.graph.graph import Graph
 from platewright.operation import Step
+from platewright.program.program import Program
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
 from platewright.schema import Plan
 
@@ -20,29 +22,34 @@ LETTERS_ON_A_LINE = 58
 
 def explain_latex(plan: Plan) -> str:
     """The whole way from the model to the algorithm."""
-    graph = plan.graph
+    lines = opening(plan.graph, plan.summary, plan.steps)
+    if plan.program.passes:
+        lines += ["\\subsection*{Statistics, in one pass over the rows}", *passes_latex(plan.program)]
+    lines += ["\\subsection*{What follows from them}", *body_latex(plan.program)]
+    lines += [f"\\paragraph{{Declined}} {escaped(str(refusal))}" for refusal in plan.declined]
+    return "\n".join(lines) + "\n"
+
+
+def opening(graph: Graph, summary: str, steps: Sequence[Step]) -> list[str]:
+    """The model, what is asked of it, and the exact steps."""
     lines = [
         f"\\section*{{{escaped(graph.title)}}}",
-        f"Algorithm: {escaped(plan.summary)}.",
+        f"Algorithm: {escaped(summary)}.",
         "",
         f"Known: {_names(sorted(graph.known))}. Unknown: {_names(graph.unknown)}.",
         "",
         "\\subsection*{The joint density}",
         _joint(graph),
     ]
-    if plan.steps:
-        lines += ["\\subsection*{The steps}", "\\begin{enumerate}", *map(_step, plan.steps), "\\end{enumerate}"]
-    if plan.program.passes:
-        lines += ["\\subsection*{Statistics, in one pass over the rows}", *_passes(plan)]
-    lines += ["\\subsection*{What follows from them}", *_body(plan)]
-    lines += [f"\\paragraph{{Declined}} {escaped(str(refusal))}" for refusal in plan.declined]
-    return "\n".join(lines) + "\n"
+    if steps:
+        lines += ["\\subsection*{The steps}", "\\begin{enumerate}", *map(_step, steps), "\\end{enumerate}"]
+    return lines
 
 
-def article_latex(plan: Plan) -> str:
-    """A whole document around the derivation."""
+def article_latex(derivation: str) -> str:
+    """A whole document around a derivation."""
     head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
-    return f"{head}{explain_latex(plan)}\\end{{document}}\n"
+    return f"{head}{derivation}\\end{{document}}\n"
 
 
 def _names(names: object) -> str:
@@ -57,15 +64,16 @@ def _step(step: Step) -> str:
     return "\n".join(shown)
 
 
-def _passes(plan: Plan) -> list[str]:
+def passes_latex(program: Program) -> list[str]:
+    """Sums over rows."""
     lines: list[str] = []
-    for statement in plan.program.passes:
+    for statement in program.passes:
         match statement:
             case Statistic(name, indices, over, summand, kind, _):
                 operator = {"sum": "\\sum", "max": "\\max", "min": "\\min"}[kind]
                 below = ", ".join(index_latex(index.name) for index in over)
                 body = latex(summand) if not isinstance(summand, Add) else f"\\left({latex(summand)}\\right)"
-                lines.append(f"\\[\n{_at(name, indices)} = {operator}_{{{below}}} {body}\n\\]")
+                lines.append(f"\\[\n{places(name, indices)} = {operator}_{{{below}}} {body}\n\\]")
             case Pool():
                 lines.append(_pool(statement))
     return lines
@@ -81,12 +89,13 @@ def _pool(pool: Pool) -> str:
     return f"\nNumber, mean and scatter over {over} of {features}{groups}{weighted}.\n"
 
 
-def _body(plan: Plan) -> list[str]:
+def body_latex(program: Program) -> list[str]:
+    """What follows from the sums."""
     lines: list[str] = []
-    for statement in plan.program.body:
+    for statement in program.body:
         match statement:
             case Assign(name, indices, expression, _):
-                lines.append(_equation(_at(name, indices), expression))
+                lines.append(equation(places(name, indices), expression))
             case Triangularise():
                 columns = statement.columns[: statement.eliminated]
                 shown = ", ".join(f"${symbol(column.variable)}$" for column in columns)
@@ -101,11 +110,12 @@ def _body(plan: Plan) -> list[str]:
     return lines
 
 
-def _at(name: str, indices: tuple[Index, ...]) -> str:
+def places(name: str, indices: tuple[Index, ...]) -> str:
+    """A name with its indices."""
     return symbol(name, tuple(index_latex(index.name) for index in indices))
 
 
-def _equation(left: str, right: Expression) -> str:
+def equation(left: str, right: Expression) -> str:
     """One equation; a long sum goes over several lines."""
     terms = right.terms if isinstance(right, Add) else (right,)
     rows: list[list[Expression]] = [[]]

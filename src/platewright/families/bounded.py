@@ -16,12 +16,11 @@ from platewright.algebra.domain import REAL
 from platewright.algebra.evaluate import elementwise
 from platewright.algebra.expression import ONE, ZERO, Call, Expression
 from platewright.algebra.substitution import substitute
+from platewright.families.inverting import between, within_ends
 from platewright.family import Array, Family, Parameter, Values, X
 
 LOWER = Parameter("lower", REAL)
 UPPER = Parameter("upper", REAL)
-LEAST_MASS = 1e-9
-"""The share of a family between bounds below which inverting F loses too many digits."""
 
 
 def bounded(name: str, family: Family, below: bool, above: bool) -> Family:
@@ -73,31 +72,32 @@ def _drawn(family: Family, generator: np.random.Generator, p: Values, size: tupl
 
 
 def drawn_between(family: Family, p: Values, lower: Array, upper: Array, share: Array) -> tuple[Array, Array]:
-    """The point that leaves `share` of the mass between the bounds below it, and where it can be trusted."""
+    """The point of a family that leaves `share` of the mass between the bounds below it, and where to trust it."""
     assert family.quantile is not None
-    shape = np.broadcast_shapes(np.shape(lower), np.shape(upper), np.shape(share), *(np.shape(v) for v in p.values()))
-    low, high, part = (np.broadcast_to(value, shape).astype(float) for value in (lower, upper, share))
-    parameters = {name: np.broadcast_to(value, shape) for name, value in p.items()}
-    turned = np.zeros(shape, dtype=bool)
-    if family.domain == REAL and "mean" in parameters:  # symmetric about its mean: work in the lower tail
-        mean = parameters["mean"]
-        turned = low > mean
-        low, high = np.where(turned, 2 * mean - high, low), np.where(turned, 2 * mean - low, high)
-        part = np.where(turned, 1 - part, part)
-    with np.errstate(all="ignore"):
-        at_low, at_high = (_cumulative(family, parameters, value) for value in (low, high))
-        place = at_low + part * (at_high - at_low)
-        found = np.asarray(family.quantile(place, parameters), dtype=float)
-    sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
-    sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
-    found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
-    return (np.where(turned, 2 * parameters["mean"] - found, found) if turned.any() else found), sure
+    inverse = family.quantile
+    centre = p["mean"] if is_symmetric(family) else None
+    return between(
+        lambda x: _cumulative(family, p, x),
+        lambda q: np.asarray(inverse(q, p), dtype=float),
+        lower,
+        upper,
+        share,
+        centre,
+    )
+
+
+def is_symmetric(family: Family) -> bool:
+    """Whether a family is symmetric about its mean: all families on the line with a mean are."""
+    return family.domain == REAL and any(parameter.name == "mean" for parameter in family.parameters)
 
 
 def _cumulative(family: Family, p: Values, x: Array) -> Array:
     """F at x, with 0 and 1 at and beyond the ends of the domain."""
     assert family.cumulative is not None
-    inside = (x > family.domain.lower) & (x < family.domain.upper)
-    middle = np.where(inside, x, np.nan)
-    values = np.asarray(elementwise(family.cumulative, {**p, "x": middle}), dtype=float)
-    return np.where(inside, values, np.where(x <= family.domain.lower, 0.0, 1.0))
+    expression = family.cumulative
+    return within_ends(
+        lambda at: np.asarray(elementwise(expression, {**p, "x": at}), dtype=float),
+        x,
+        family.domain.lower,
+        family.domain.upper,
+    )

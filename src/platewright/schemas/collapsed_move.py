@@ -10,7 +10,7 @@ another, each weighed with those before it in place: the changes telescope.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from platewright.algebra.build import substitute
@@ -97,6 +97,14 @@ class Move:
                     case _:
                         return None
         return tuple(found)
+
+
+def at_positions(expression: Expression, at: Collection[str]) -> Expression:
+    """The expression with the indices of these names replaced by named positions."""
+    changes: dict[Expression, Expression] = {
+        index: Reference(f"at {index.name}") for index in free_indices(expression) if index.name in at
+    }
+    return substitute(expression, changes)
 
 
 @dataclass(frozen=True)

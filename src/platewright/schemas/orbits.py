@@ -125,3 +125,8 @@ def _spread(graph: Graph, place: Reference, known: dict[Expression, Expression])
         free = Index(f"{place.name}.moved{number}", axis.plate)
         indices.append(at if isinstance(at, Constant) else known.get(at, free))
     return Reference(place.name, tuple(indices))
+
+
+def elements_of(place: Reference) -> tuple[int | slice, ...]:
+    """The elements of an array that a reference stands for."""
+    return tuple(int(at.value) if isinstance(at, Constant) else slice(None) for at in place.indices)

@@ -18,7 +18,7 @@ from platewright.backends.c.support import BLOCK
 from platewright.backends.c_gibbs.support import SHARED, shared_text
 
 MOST_STEPS = 60
-"""Steps out of a slice, as in `run/samplers/slicing.py`."""
+"""Steps out of a slice, as in `kernels/slices.py`."""
 
 PREAMBLE = f"""\
 #include <math.h>

@@ -1,7 +1,7 @@
 """Hamiltonian paths in C: double a path until it turns back, and choose one of its points by weight.
 
-The same kernel as `run/samplers/hamiltonian.py` (Hoffman and Gelman 2014, Betancourt 2017); the metric is given by the
-precision of the coordinates, a diagonal or the lower root of a table.
+The same kernel as `backends/kernels/hamiltonian.py` (Hoffman and Gelman 2014, Betancourt 2017); the metric is given
+by the precision of the coordinates, a diagonal or the lower root of a table.
 """
 
 from __future__ import annotations

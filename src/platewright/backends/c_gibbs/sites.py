@@ -1,6 +1,6 @@
 """Print discrete unknowns site by site: the log weight of one site as it stands, and a draw of each given all others.
 
-The conditionals of `run/samplers/sites.py`, one site after another. Rows that look a site up are sorted by it first; a
+The conditionals of `kernels/sites.py`, one site after another. Rows that look a site up are sorted by it first; a
 row that looks at a site from several places counts once. Where each row looks at many sites, all rows are added up.
 """
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from platewright.algebra.build import substitute
 from platewright.algebra.expression import Constant, Index, Reference
 from platewright.backends.naming import comment
+from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.modes import gaussian_lines
 from platewright.backends.numpy.program import Emitter
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
-from platewright.errors import PlatewrightError
+from platewright.family import Family
 from platewright.language.variable import Variable
 from platewright.recognition.transform import IDENTITY, Y
 
@@ -25,8 +28,10 @@ DRAWS = {
 """What a draw from each family looks like; parameters have the full shape of the variable."""
 
 
-def draw_lines(emitter: Emitter, conditional: Conditional, nodes: dict[str, Variable]) -> list[str]:
-    """Statements that draw the variables of a conditional."""
+def draw_lines(
+    emitter: Emitter, conditional: Conditional, nodes: dict[str, Variable], families: list[tuple[Family, str]]
+) -> list[str]:
+    """Statements that draw the variables of a conditional; `families` gets those whose own functions they call."""
     match conditional:
         case GaussianConditional():
             return _gaussian(emitter, conditional)
@@ -39,20 +44,30 @@ def draw_lines(emitter: Emitter, conditional: Conditional, nodes: dict[str, Vari
                 f"{weights} = {emitter.printer.printed(log_weights, axes, full=True)}",
                 f"{emitter.names(variable)} = draw_levels(generator, {weights})",
             ]
-    return _family(emitter, conditional, nodes[conditional.variable])
+    return _family(emitter, conditional, nodes[conditional.variable], families)
 
 
-def _family(emitter: Emitter, found: FamilyConditional, node: Variable) -> list[str]:
+def single_passes(emitter: Emitter) -> list[str]:
+    """The statistics of a program in plain precision: those of draws are made anew in every sweep."""
+    return [re.sub(r'"\w+" in exact\)$', "False)", line) for line in emitter.passes_body()]
+
+
+def _family(
+    emitter: Emitter, found: FamilyConditional, node: Variable, families: list[tuple[Family, str]]
+) -> list[str]:
     family, transform = found.recognised.family, found.recognised.transform
-    if family.name not in DRAWS:
-        raise PlatewrightError(f"draws of {family.name} for `{node.name}` have no standalone source yet")
     parameters = {}
     for key, value in found.parameters.items():
         axes = (*node.plates, *node.events[: family.parameter(key).rank])
         code = emitter.printer.printed(value, axes, full=True)
         parameters[key] = code if code.replace("_", "").isalnum() else f"({code})"
     shape = "".join(f"{emitter.printer.size(axis.plate)}, " for axis in node.axes)
-    text = DRAWS[family.name].format(**parameters, size=f"({shape.rstrip()})")
+    if family.name in DRAWS:
+        text = DRAWS[family.name].format(**parameters, size=f"({shape.rstrip()})")
+    else:
+        families.append((family, "draw"))
+        given = ", ".join(f'"{key}": {value}' for key, value in parameters.items())
+        text = f"{family_name(family, 'draw')}(generator, {{{given}}}, ({shape.rstrip()}))"
     emitter.printer.used |= {word for word in ("draw_shares", "draw_wishart") if word in text}
     name = emitter.names(node.name)
     lines = [f"# {comment(node.name)}: {family.name}", f"{name} = {text}"]

@@ -138,8 +138,7 @@ def climbed(
             return values, history, True
         if len(history) == iterations:
             return values, history, False
-        everything = {**data, **expectations}
-        values = maximise(statistics(everything, size), everything, size)
+        values = improved({**data, **values, **expectations}, size)
 
 
 def learn(
@@ -153,18 +152,17 @@ def learn(
     """The best of several short runs, carried on until it stands still."""
     short = []
     for generator in np.random.default_rng(seed).spawn(restarts):
-        everything = {**data, **start(data, size, generator)}
         try:
-            values = maximise(statistics(everything, size), everything, size)
+            values = improved({**data, **start(data, size, generator)}, size)
             short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except ArithmeticError:
+        except (ArithmeticError, np.linalg.LinAlgError):
             continue  # another start may do better
     for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
         if converged or len(history) >= iterations:
             return {**values, "log_joint": history[-1]}
         try:
             values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except ArithmeticError:
+        except (ArithmeticError, np.linalg.LinAlgError):
             continue
         return {**values, "log_joint": history[-1]}
     raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
@@ -175,13 +173,8 @@ def expect(data: Mapping[str, Array], size: Mapping[str, int]) -> tuple[dict[str
     raise NotImplementedError
 
 
-def maximise(found: Mapping[str, Array], data: Mapping[str, Array], size: Mapping[str, int]) -> dict[str, Array]:
-    """Stands in for the maximisation of a program, which the emitter writes."""
-    raise NotImplementedError
-
-
-def statistics(data: Mapping[str, Array], size: Mapping[str, int]) -> Mapping[str, Array]:
-    """Stands in for the pass of a program, which the emitter writes."""
+def improved(data: Mapping[str, Array], size: Mapping[str, int]) -> dict[str, Array]:
+    """Stands in for the best parameters given expectations, which the emitter writes."""
     raise NotImplementedError
 
 
@@ -199,4 +192,3 @@ MODES = {
     "InverseWishart": mode_of_inverse_wishart,
 }
 """The families whose modes an emitted program can compute, with parameters in the order of the family."""
-SHARED = (*MODES.values(), soft_start, levels_apart, forward_backward, relative_to)

@@ -6,31 +6,63 @@ only; given the same generator it makes the same draws as the library does.
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from platewright.algebra.expression import Index
-from platewright.backends.hints import functions_of, without_hints
+from platewright.backends.carried import carried, definitions, head, names_of
+from platewright.backends.hints import without_hints
+from platewright.backends.kernels import (
+    bounded_draws,
+    coordinate_slices,
+    coordinates,
+    density,
+    hamiltonian,
+    hamiltonian_mover,
+    orbit_moves,
+    path_energy,
+    scale_moves,
+    sites,
+    slices,
+)
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
-from platewright.backends.numpy import gibbs_support
+from platewright.backends.numpy import gibbs_moving, gibbs_support
 from platewright.backends.numpy.chain import ChainText
-from platewright.backends.numpy.draws import draw_lines
-from platewright.backends.numpy.main import main_text
+from platewright.backends.numpy.draws import draw_lines, single_passes
+from platewright.backends.numpy.family_text import family_text
+from platewright.backends.numpy.main import OPTIONS_OF, RUN, main_text
+from platewright.backends.numpy.movers import MoverText, indented
 from platewright.backends.numpy.program import Emitter
-from platewright.errors import PlatewrightError
+from platewright.backends.numpy.pruning import pruned
+from platewright.backends.numpy.starting import started
+from platewright.families import inverting
+from platewright.family import Family
 from platewright.graph.graph import topological
 from platewright.language.plate import beginning
-from platewright.language.variable import Variable
 from platewright.program.program import Program
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 
+KERNELS = (
+    gibbs_support,
+    slices,
+    coordinates,
+    density,
+    coordinate_slices,
+    hamiltonian,
+    path_energy,
+    hamiltonian_mover,
+    scale_moves,
+    orbit_moves,
+    inverting,
+    bounded_draws,
+    sites,
+)
+"""What samplers carry along."""
 RESERVED = (
-    *(function.__name__ for function in gibbs_support.SHARED),
-    *("sweep", "summary", "generator", "values", "value", "kept", "chains", "draws"),
+    *names_of(KERNELS),
+    *("generator", "values", "value", "kept", "chains", "draws", "movers", "share", "lower", "upper", "total", "p"),
 )
 """Names that mean something in a sampler."""
 
@@ -58,25 +90,41 @@ class _GibbsEmitter(Emitter):
         codes = {n: str(self.nodes[n].domain.levels) for n in self.data if self.nodes[n].domain.kind == "levels"}
         self.plain = Program(plan.graph.title, columns, (), (), (), codes, fixed_sizes(plan.graph), labels)
         super().__init__(self.plain, [*RESERVED, *(f"draw_{number}" for number in range(len(plan.blocks)))])
+        self.movers: dict[int, str] = {}
+        self.families: list[tuple[Family, str]] = []
 
     def module(self) -> str:
         """Blocks, the sweep over them, and the loop around it."""
-        parts = [self.start_function(), *(self.block(n, b) for n, b in enumerate(self.plan.blocks)), self.sweep()]
+        parts = [self.start_function(), *(self.block(n, b) for n, b in enumerate(self.plan.blocks))]
+        parts += [self.movers_function(), self.sweep(), *self.learning()]
+        main = main_text(self.plain, self.names, learned=f"summary(learn(data, size, {OPTIONS_OF}))")
+        own = [text for family, kind in self.families for text in family_text(family, kind)]
+        parts = [part for part in (*dict.fromkeys(own), *parts) if part]
+        text = "\n\n\n".join([*parts, main])
         shared = self.support(self._with_dependencies(self.printer.used))
-        texts = gibbs_texts()
-        shared += [text for name, text in texts.items() if name in self.printer.used]
-        body = [*shared, *parts, texts["learn"], texts["summary"]]
-        lines = ["import csv", "import sys", "", "import numpy as np"]
-        if "special." in "".join(body):
-            lines.append("from scipy import special")
-        main = main_text(self.plain, self.names, False)
-        main = main.replace("results = learn(data, size)", "results = summary(learn(data, size))")
-        return "\n\n\n".join(part.strip("\n") for part in (self.header(), "\n".join(lines), *body, main) if part) + "\n"
+        shared += carried(text, KERNELS, without=("learn", "start", "sweep"))
+        whole = [*(part for part in shared if part), text]
+        return "\n\n\n".join(part.strip("\n") for part in (self.header(), head("\n\n\n".join(whole)), *whole)) + "\n"
+
+    def learning(self) -> list[str]:
+        """The loop over sweeps; with movers they learn during warm-up."""
+        module = gibbs_moving if self.movers else gibbs_support
+        return [without_hints(definitions(module)["learn"])]
+
+    def movers_function(self) -> str:
+        """A function that makes the movers of all blocks that need one."""
+        if not self.movers:
+            return ""
+        made = [indented(f"{number}: {text},") for number, text in self.movers.items()]
+        lines = "\n".join(["return {", *made, "}"]).splitlines()
+        return self._making(
+            (), "movers(size)", "What moves the blocks without an exact conditional, by their number.", lines
+        )
 
     def header(self) -> str:
         title, summary = comment(self.plan.graph.title), comment(self.plan.summary)
         first = f'"""{title}: Gibbs sampling, derived and written by Platewright.'
-        return "\n".join([first, "", summary, "", "Run: python FILE data.csv", '"""'])
+        return "\n".join([first, "", summary, "", RUN, '"""'])
 
     def plates(self) -> tuple[str, ...]:
         """All plates of the model, and the values of finite integers."""
@@ -89,20 +137,25 @@ class _GibbsEmitter(Emitter):
         match block:
             case ExactBlock():
                 self.program = block.plan.program
-                body = [line.replace('" in exact)', '" in ())') for line in self.passes_body()]
+                body = single_passes(self)
                 body += self.finish_body()
                 for conditional in reversed(block.plan.conditionals):
-                    body += draw_lines(self, conditional, self.nodes)
+                    body += draw_lines(self, conditional, self.nodes, self.families)
             case ChainBlock():
                 body = self.chain(block)
             case _:
-                raise PlatewrightError(
-                    f"`{block.variables[0]}` is not drawn from an exact conditional, and has no standalone source yet"
-                )
+                return self.moved(number, block)
         shown = [self.names(name) for name in block.variables]
         body.append(f"return {{{', '.join(f'{chr(34)}{name}{chr(34)}: {name}' for name in shown)}}}")
         doc = f"Draw {comment(', '.join(block.variables))} given all else."
         return self._making(block.variables, f"draw_{number}(data, size, generator)", doc, body)
+
+    def moved(self, number: int, block: Block) -> str:
+        """The functions that the mover of a block asks for."""
+        text = MoverText(self, self.nodes, number, self._making)
+        self.movers[number] = text.made(block, self.data)
+        self.families += text.families
+        return "\n\n\n".join(text.functions)
 
     def chain(self, block: ChainBlock) -> list[str]:
         """A hidden chain, drawn as a whole."""
@@ -115,60 +168,31 @@ class _GibbsEmitter(Emitter):
         return [*lines, f"{self.names(node.name)} = draw_chain(generator, {weights.arguments})"]
 
     def sweep(self) -> str:
-        lines = ["def sweep(values, data, size, generator):"]
+        more = ", movers" if self.movers else ""
+        lines = [f"def sweep(values, data, size, generator{more}):"]
         lines.append('    """Draw every block once, in order, each given the newest values of the others."""')
         lines += ["    values = dict(values)", '    with np.errstate(all="ignore"):']
         for number, _ in enumerate(self.plan.blocks):
-            lines.append(f"        values |= draw_{number}({{**data, **values}}, size, generator)")
+            made = f"draw_{number}({{**data, **values}}, size, generator)"
+            if number in self.movers:
+                made = f"movers[{number}].move({{**data, **values}}, generator)"
+            lines.append(f"        values |= {made}")
         return "\n".join([*lines, "    return values"])
 
     # -- the start ---
 
     def start_function(self) -> str:
         wanted = [name for name in topological(self.plan.graph) if name in self.unknown]
-        body = [f"{self.names(name)} = {self.started(self.nodes[name])}" for name in wanted]
+        body = [f"{self.names(name)} = {started(self, self.nodes[name])}" for name in wanted]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in wanted)
         body.append(f"return {{{listed}}}")
         return self._making(wanted, "start(data, size, generator)", "Values to start from, jittered.", body)
 
-    def started(self, node: Variable) -> str:
-        """A value of the right kind, as the library starts from."""
-        shape = "(" + "".join(f"{self.printer.size(axis.plate)}, " for axis in node.axes).rstrip() + ")"
-        domain = node.domain
-        match domain.kind:
-            case "levels":
-                return f"generator.integers(0, {self.printer.size(str(domain.levels))}, {shape})"
-            case "integer":
-                upper = int(domain.upper) if np.isfinite(domain.upper) else int(domain.lower) + 3
-                return f"generator.integers({int(domain.lower)}, {upper + 1}, {shape})"
-            case "simplex":
-                self.printer.used.add("draw_shares")
-                return f"draw_shares(generator, np.full({shape}, 5.0))"
-            case "matrix":
-                self.printer.used.add("near_identity")
-                return f"near_identity(generator, {shape})"
-            case "circle":
-                return f"generator.uniform(-np.pi, np.pi, {shape})"
-        if np.isfinite(domain.lower) and np.isfinite(domain.upper):
-            return f"{domain.lower!r} + {domain.upper - domain.lower!r} * generator.beta(4.0, 4.0, {shape})"
-        if np.isfinite(domain.lower):
-            return f"{domain.lower!r} + np.exp(0.3 * generator.standard_normal({shape}))"
-        if np.isfinite(domain.upper):
-            return f"{domain.upper!r} - np.exp(0.3 * generator.standard_normal({shape}))"
-        return f"0.5 * generator.standard_normal({shape})"
-
-    def _making(self, made: tuple[str, ...] | list[str], signature: str, doc: str, body: list[str]) -> str:
+    def _making(self, made: Sequence[str], signature: str, doc: str, body: list[str]) -> str:
         """A function that may read all data and unknowns, but for what it makes itself."""
         kept = self.program
         columns = {name: node.axes for name, node in self.nodes.items() if name not in made}
         self.program = replace(kept, columns=columns)
-        text = self._function(signature, doc, body)
+        text = pruned(self._function(signature, doc, body))
         self.program = self.plain
         return text
-
-
-def gibbs_texts() -> dict[str, str]:
-    """The functions that samplers share, as emitted, by name."""
-    texts = functions_of(inspect.getsource(gibbs_support))
-    wanted = (*gibbs_support.SHARED, gibbs_support.learn, gibbs_support.summary)
-    return {function.__name__: without_hints(texts[function.__name__]) for function in wanted}

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from platewright.algebra.build import substitute
 from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Expression, Reference
 from platewright.backends.naming import comment
 from platewright.backends.numpy.em_support import MODES
+from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.program import Emitter
-from platewright.elimination.state import FamilyConditional, GaussianConditional
+from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.errors import PlatewrightError
+from platewright.family import Family
 from platewright.language.variable import Variable
 from platewright.recognition.transform import IDENTITY, Y
-from platewright.schemas.em import EMPlan
+from platewright.schema import Plan
 
 SMALLEST = 1e-300
 """How far from an edge at zero estimates are kept, so that no density holds `0 log 0`."""
 
 
-def mode_lines(emitter: Emitter, plan: EMPlan) -> list[str]:
-    """Assignments of all parameters."""
+def mode_lines(
+    emitter: Emitter, plan: Plan, nodes: Mapping[str, Variable], families: list[tuple[Family, str]]
+) -> list[str]:
+    """Assignments of all parameters of an exact plan; `families` gets those whose own functions they call."""
     lines: list[str] = []
-    nodes = plan.graph.nodes
-    for conditional in reversed(plan.complete.conditionals):
+    for conditional in reversed(plan.conditionals):
         match conditional:
             case GaussianConditional():
                 lines += gaussian_lines(emitter, conditional)
             case FamilyConditional():
-                lines += family_lines(emitter, conditional, nodes[conditional.variable])
-            case _:
-                raise PlatewrightError(f"the mode of `{conditional.variables[0]}` has no standalone source yet")
+                lines += family_lines(emitter, conditional, nodes[conditional.variable], families)
+            case TableConditional(variable, level, log_weights):
+                weights = emitter.printer.printed(log_weights, (*nodes[variable].plates, level), full=True)
+                lines.append(f"{emitter.names(variable)} = np.argmax({weights}, axis=-1)")
         for name in conditional.variables:
             lines += inside_lines(emitter.names(name), nodes[name].domain)
     return lines
 
 
-def family_lines(emitter: Emitter, found: FamilyConditional, node: Variable) -> list[str]:
+def family_lines(
+    emitter: Emitter, found: FamilyConditional, node: Variable, families: list[tuple[Family, str]]
+) -> list[str]:
     """The peak of a family, and the way back from a change of variable."""
     family, transform = found.recognised.family, found.recognised.transform
     name = emitter.names(node.name)
@@ -47,9 +53,17 @@ def family_lines(emitter: Emitter, found: FamilyConditional, node: Variable) -> 
         arguments[parameter.name] = emitter.printer.printed(found.parameters[parameter.name], axes, full=True)
     if family.name in ("Normal", "MultivariateNormal") and transform is IDENTITY:
         return [f"{name} = {arguments['mean']}"]
+    if family.name not in MODES and transform is IDENTITY:
+        families.append((family, "mode"))
+        given = ", ".join(f'"{key}": {value}' for key, value in arguments.items())
+        return [
+            f"# {comment(node.name)}: the peak of {family.name}",
+            f"{name} = {family_name(family, 'mode')}({{{given}}})",
+        ]
     if family.name not in MODES or not (transform is IDENTITY or _is_power(family.name, transform.exponent)):
-        raise PlatewrightError(f"the mode of {family.name} as {transform.name} of `{node.name}` has no source yet")
-    emitter.printer.used.add(MODES[family.name].__name__)
+        raise PlatewrightError(
+            f"the mode of {family.name} as {transform.name} of `{node.name}` has no standalone source"
+        )
     lines = [f"# {comment(node.name)}: the peak of {family.name}"]
     if transform is not IDENTITY:
         assert transform.exponent is not None
@@ -70,7 +84,6 @@ def _is_power(family: str, exponent: float | None) -> bool:
 def gaussian_lines(emitter: Emitter, found: GaussianConditional, noise: Sequence[str] = ()) -> list[str]:
     """The solution of a triangular system, with noise added where there is any, and the part that is each variable."""
     statement, printer = found.statement, emitter.printer
-    name = emitter.names(statement.name)
     root, right = emitter.names(f"{statement.name}.root"), emitter.names(f"{statement.name}.right")
     best = emitter.names(f"{statement.name}.best")
     lines = []
@@ -85,6 +98,14 @@ def gaussian_lines(emitter: Emitter, found: GaussianConditional, noise: Sequence
         joined = f"np.concatenate([{', '.join(cross)}], axis=-1) @ np.concatenate([{', '.join(outer)}], axis=-2)"
         lines.append(f"{right} = {right} - {joined}")
     lines += [f"{best} = np.linalg.solve({root}, {right})", *noise]
+    return lines + split_lines(emitter, found)
+
+
+def split_lines(emitter: Emitter, found: GaussianConditional) -> list[str]:
+    """The part of a solution that is each variable."""
+    statement, printer = found.statement, emitter.printer
+    name, best = emitter.names(statement.name), emitter.names(f"{statement.name}.best")
+    lines = []
     for number, column in enumerate(statement.columns[: statement.eliminated]):
         order: list[Expression] = [*statement.batch, *column.dense]
         if not column.dense:

@@ -170,6 +170,16 @@ def multivariate_lgamma(x: Array, dimension: int) -> Array:
     )
 
 
+def multivariate_digamma(x: Array, dimension: int) -> Array:
+    """The derivative of `log Gamma_d(x)`."""
+    return sum((special.digamma(x - j / 2) for j in range(int(dimension))), np.zeros(np.shape(x)))
+
+
+def bessel_ratio(x: Array) -> Array:
+    """`I1(x) / I0(x)`, the mean length of a von Mises direction."""
+    return special.i1e(x) / special.i0e(x)
+
+
 def less(left: Array, right: Array) -> Array:
     """One where left is below right, else zero."""
     return np.asarray(left < right, dtype=float)
@@ -217,6 +227,8 @@ SHARED = (  # in the order in which an emitted file carries them
     log_bessel0,
     trigamma,
     multivariate_lgamma,
+    multivariate_digamma,
+    bessel_ratio,
     less,
     previous,
 )

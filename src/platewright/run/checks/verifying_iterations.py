@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.program.program import EVIDENCE
@@ -24,7 +25,6 @@ from platewright.run.hidden.em import Runner, start_expectations
 from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
-from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.collapsed_move import Move
 from platewright.schemas.em import EMPlan

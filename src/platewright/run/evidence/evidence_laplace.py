@@ -19,13 +19,14 @@ from platewright.algebra.build import add
 from platewright.algebra.differentiate import differentiate
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Index, Reference
+from platewright.backends.kernels.coordinates import Joined
 from platewright.errors import PlatewrightError, SizeError, Unbounded
 from platewright.family import Array
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.samplers.starting import starting_values
-from platewright.run.samplers.unconstrained import Joined
+from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.evidence import EvidencePlan
 
 MOST_COORDINATES = 2_000
@@ -49,7 +50,7 @@ class Objective:
     @cached_property
     def chart(self) -> Joined:
         """The coordinates of the continuous unknowns."""
-        return Joined([self.plan.graph.nodes[name] for name in self.names], self.sizes)
+        return unconstrained([self.plan.graph.nodes[name] for name in self.names], self.sizes)
 
     @property
     def names(self) -> list[str]:

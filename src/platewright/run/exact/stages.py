@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from platewright.backends.emit import emit
+from platewright.backends.plan_source import plan_source
 from platewright.derive.explain import explain_plan
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
@@ -55,7 +55,7 @@ def program_stage(plan: AnyPlan, backend: str) -> Shown:
 
 def source_stage(plan: AnyPlan, backend: str) -> Shown:
     """The emitted program."""
-    source = emit(closed_form(plan).program, backend)
+    source = plan_source(plan, backend)
     return source.rstrip("\n"), {"backend": backend, "source": source}
 
 

@@ -14,9 +14,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from platewright.backends.kernels.coordinates import Joined
 from platewright.errors import PlatewrightError, Unbounded
 from platewright.family import Array
-from platewright.run.samplers.unconstrained import Joined
 
 FALL = 1e-9
 """How far the objective may fall by rounding, relative to its size."""

@@ -26,7 +26,7 @@ from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.starting import starting_values
-from platewright.run.samplers.unconstrained import Joined
+from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.em import EMPlan
 
 ROWS_TO_START = 5_000
@@ -170,7 +170,7 @@ class Runner:
         nodes = self.plan.graph.nodes
         solved = [name for block in self.plan.blocks for c in block.conditionals for name in c.variables]
         smooth = not any(nodes[name].domain.is_discrete or nodes[name].domain.kind == "circle" for name in solved)
-        joined = Joined([nodes[name] for name in solved], self.sizes) if smooth else None
+        joined = unconstrained([nodes[name] for name in solved], self.sizes) if smooth else None
         return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
 
     def look(self, values: Mapping[str, Array]) -> Expected | EMStep:

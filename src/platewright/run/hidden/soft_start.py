@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from platewright.backends.kernels.gaussian import about_the_seen
 from platewright.family import Array
 from platewright.operations.split_partly_known import observed_name
 from platewright.run.hidden.chain_group import start_shares
@@ -52,11 +53,7 @@ def _guess(
         return noise
     rows = tuple(number for number, axis in enumerate(member.axes) if axis in cloud.batch)
     seen = np.asarray(columns[observed_name(name)], dtype=float)
-    count = np.maximum(seen.sum(axis=rows), 1.0)
-    values = np.asarray(columns[name], dtype=float)
-    mean = (seen * values).sum(axis=rows) / count
-    spread = np.sqrt((seen * (values - np.expand_dims(mean, rows)) ** 2).sum(axis=rows) / count)
-    return mean + spread * noise
+    return about_the_seen(noise, np.asarray(columns[name], dtype=float), seen, rows)
 
 
 def _independent(names: tuple[str, ...], plan: EMPlan, found: Mapping[str, Array]) -> Array:

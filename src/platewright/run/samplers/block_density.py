@@ -1,4 +1,4 @@
-"""The log density of a block of unknowns given the rest, with its gradient, on coordinates without constraints."""
+"""The log density of a block of a model: its factors and slopes on a tape, which keeps what does not move."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 from platewright.algebra.build import totals
 from platewright.algebra.expression import Constant, Index
 from platewright.algebra.tape import Slot, Tape
+from platewright.backends.kernels.density import Density
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
-from platewright.run.samplers.unconstrained import Joined
+from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.scaling import Scaled
 from platewright.schemas.slopes import Slope
 
 
-class BlockDensity:
-    """Built once for a block; `given` sets the values of the rest, calls evaluate at coordinates."""
+class BlockDensity(Density):
+    """Built once for a block."""
 
     def __init__(
         self,
@@ -28,49 +29,23 @@ class BlockDensity:
         sizes: Mapping[str, int],
         scaled: Sequence[Scaled] = (),
     ) -> None:
-        self.coordinates = Joined([graph.nodes[name] for name in variables], sizes)
+        coordinates = unconstrained([graph.nodes[name] for name in variables], sizes)
+        super().__init__(coordinates, self._log_factors, self._finite_slopes, self._precisions)
         self.shapes = {part.name: part.shape for part in self.coordinates.parts}
         self.tape = Tape(sizes, variables)
         self.logs = [self.tape.add(factor.summed) for factor in factors]
         self.gathered = [_Gathered(self.tape, slope, self.shapes[slope.variable]) for slope in slopes]
-
-        places = dict(zip(variables, self.coordinates.slices, strict=True))
-        self.precisions = [
-            (places[form.name], self.tape.broadcast(self.tape.add(form.precision), graph.nodes[form.name].axes))
+        self.fixed = {
+            form.name: self.tape.broadcast(self.tape.add(form.precision), graph.nodes[form.name].axes)
             for form in scaled
-        ]
-
-    def known_precision(self) -> Array:
-        """The curvature that the rest fixes: for each coordinate the precision of its own prior, or 0."""
-        found = np.zeros(self.coordinates.size)
-        for place, slot in self.precisions:
-            found[place] = np.ravel(self.tape[slot])
-        return found
+        }
 
     def given(self, values: Mapping[str, Array]) -> None:
         """Hold everything outside the block at these values."""
         with np.errstate(all="ignore"):
             self.tape.fix(values)
 
-    def log_density(self, u: Array) -> float:
-        """The log density at coordinates, minus infinity where it is not a number."""
-        return self._at(u)[0]
-
-    def with_gradient(self, u: Array) -> tuple[float, Array]:
-        """The log density and its gradient."""
-        found, values = self._at(u)
-        if not np.isfinite(found):
-            return found, np.zeros(len(u))
-        with np.errstate(all="ignore"):
-            slopes = self._slopes()
-            if not all(np.isfinite(slope).all() for slope in slopes.values()):
-                self._again(values)
-                slopes = self._slopes()
-            gradient = self.coordinates.gradient(u, values, slopes)
-        return (found, gradient) if np.isfinite(gradient).all() else (-np.inf, np.zeros(len(u)))
-
-    def at_values(self, values: Mapping[str, Array]) -> float:
-        """The log density of values, without a volume factor."""
+    def _log_factors(self, values: Mapping[str, Array]) -> float:
         self.tape.run(values)
         total = float(sum(self.tape[log] for log in self.logs))
         if np.isnan(total):
@@ -78,11 +53,16 @@ class BlockDensity:
             total = float(sum(self.tape[log] for log in self.logs))
         return total
 
-    def _at(self, u: Array) -> tuple[float, dict[str, Array]]:
-        with np.errstate(all="ignore"):
-            values, volume = self.coordinates.values(u)
-            total = self.at_values(values) + volume
-        return (total if np.isfinite(total) else -np.inf), values
+    def _finite_slopes(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The slopes where the tape has run; once more with care where one is no number."""
+        slopes = self._slopes()
+        if all(np.isfinite(slope).all() for slope in slopes.values()):
+            return slopes
+        self._again(values)
+        return self._slopes()
+
+    def _precisions(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: self.tape[slot] for name, slot in self.fixed.items()}
 
     def _again(self, values: Mapping[str, Array]) -> None:
         """Once more with care: `0 log 0` is nothing."""

@@ -12,17 +12,14 @@ from itertools import product
 
 import numpy as np
 
-from platewright.algebra.build import substitute
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Expression, Index, Reference, free_indices
+from platewright.algebra.expression import Expression, Index
+from platewright.backends.kernels.collapsed import drawn_level
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.run.samplers.collapsed_data import CollapsedData
-from platewright.run.samplers.xoshiro import Xoshiro
-from platewright.schemas.collapsed_move import Change, Entry, Members, Move, Stage
-
-LANES = 8
-"""Levels are drawn lane by lane, as vector code adds them up: level 0, 8, 16, ... then 1, 9, 17, ..."""
+from platewright.schemas.collapsed_move import Change, Entry, Members, Move, Stage, at_positions
 
 At = Mapping[str, int]
 """The positions of an element, of a row, and of a level, by the name of their index."""
@@ -117,11 +114,7 @@ class CollapsedSampler:
                 where=f"element {', '.join(str(number) for number in element)} of `{name}`",
                 hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
             )
-        weights = np.exp(log_weights - top)
-        order = sorted(range(len(weights)), key=lambda level: (level % LANES, level // LANES))
-        running = np.cumsum(weights[order])
-        wanted = self.random.uniform() * running[-1]
-        return order[int(np.searchsorted(running[:-1], wanted, side="right"))]
+        return drawn_level(log_weights, self.random.uniform())
 
     # -- tables --------------------------------------------------------------------------------------------------------
 
@@ -167,12 +160,4 @@ class CollapsedSampler:
             self.data.sizes,
         )
         with np.errstate(divide="ignore"):
-            return np.asarray(evaluate(fixed(expression, at), environment, axes))
-
-
-def fixed(expression: Expression, at: At) -> Expression:
-    """The expression with some indices replaced by named positions."""
-    changes: dict[Expression, Expression] = {
-        index: Reference(f"at {index.name}") for index in free_indices(expression) if index.name in at
-    }
-    return substitute(expression, changes)
+            return np.asarray(evaluate(at_positions(expression, at), environment, axes))

@@ -18,6 +18,7 @@ from platewright.algebra.expression import (
     Multiply,
     Reference,
 )
+from platewright.backends.kernels.collapsed import about_pilot, dealt, filled, pilot_fit
 from platewright.errors import SizeError
 from platewright.family import Array
 from platewright.run.checks.allocation import MOST_NUMBERS
@@ -58,15 +59,13 @@ class CollapsedData:
             blocks.setdefault(column.block, []).append(column)
         found = dict(self.given)
         for parts in blocks.values():
-            pilot = self._fitted([part for part in parts if part.pooled])
-            found |= {part.name: self._centred(part, pilot) for part in parts}
+            pilot = pilot_fit([self._design(part) for part in parts if part.pooled])
+            found |= {part.name: about_pilot(*self._design(part), pilot) for part in parts}
         return found
 
     def _dealt(self, members: Members) -> tuple[Array, Array]:
-        codes = evaluate(members.code, Environment(self.given, self.sizes), (members.row,)).astype(np.int64)
-        rows = np.argsort(codes, kind="stable").astype(np.int64)
-        counts = np.bincount(codes, minlength=self.sizes[members.axis.plate])
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows
+        codes = evaluate(members.code, Environment(self.given, self.sizes), (members.row,))
+        return dealt(codes, self.sizes[members.axis.plate])
 
     def _design(self, part: Centred) -> tuple[Array, Array]:
         """Features and right-hand sides, row by row."""
@@ -74,31 +73,12 @@ class CollapsedData:
         features = [np.array(evaluate(feature, environment, part.rows)) for feature in part.features]
         return np.stack(features, axis=-1), np.array(evaluate(part.right, environment, part.axes), dtype=float)
 
-    def _fitted(self, parts: list[Centred]) -> Array:
-        """Least squares of all rows at once; any value would do, a near one keeps the digits."""
-        lefts, rights = [], []
-        for part in parts:
-            left, right = self._design(part)
-            lefts.append(left.reshape(-1, left.shape[-1]))
-            rights.append(right.reshape(len(lefts[-1]), -1))
-        found: Array = np.linalg.lstsq(np.concatenate(lefts), np.concatenate(rights), rcond=None)[0]
-        return found
-
-    def _centred(self, part: Centred, pilot: Array) -> Array:
-        left, right = self._design(part)
-        return np.asarray(right - (left @ pilot).reshape(right.shape))
-
     def filled(self, table: Table, hidden: Mapping[str, Array]) -> Array:
         """A table from all its rows."""
         environment = Environment({**self.columns, **hidden}, self.sizes)
         shape = tuple(self.sizes[plate] for plate in table.plates)
         value = np.array(evaluate(table.value, environment, table.over), dtype=float)
-        found = np.zeros(shape)
-        codes = tuple(evaluate(code, environment, table.over).astype(np.intp) for code in table.codes)
-        if codes:
-            np.add.at(found, codes, value)
-            return found
-        return np.asarray(value.sum())
+        return filled(shape, [evaluate(code, environment, table.over) for code in table.codes], value)
 
     def is_whole(self, part: Expression) -> bool:
         """Whether a value is always an integer, so that a table of it is exact."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.errors import BackendError, NotFinite, ParameterError, SizeError, UnknownName
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
@@ -31,7 +32,6 @@ from platewright.run.samplers.native_collapsed import NativeCollapsed, emitted, 
 from platewright.run.samplers.sampling import SampledFit
 from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.stored_chains import StoredChain, packed, stored_chains
-from platewright.run.samplers.xoshiro import Xoshiro
 from platewright.run.ticking import progress
 from platewright.schemas.collapsed import CollapsedPlan
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
+from platewright.backends.kernels.slices import SliceMover
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.language.plate import beginning
@@ -23,13 +24,8 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward
 from platewright.run.samplers.moving import Mover, mover
-from platewright.run.samplers.slicing import element_density, slice_step, slice_widths
 from platewright.run.samplers.stored_chains import StoredChain
-from platewright.schemas.blocks import (
-    ChainBlock,
-    ExactBlock,
-    SliceBlock,
-)
+from platewright.schemas.blocks import ChainBlock, ExactBlock
 from platewright.schemas.gibbs import GibbsPlan
 
 
@@ -66,7 +62,6 @@ class Sampler:
     generator: np.random.Generator
     values: dict[str, Array]
     prepared: dict[int, Prepared] = field(default_factory=dict)
-    widths: dict[str, Array] = field(default_factory=dict)
     movers: dict[int, Mover] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -74,7 +69,7 @@ class Sampler:
         for number, block in enumerate(self.plan.blocks):
             if isinstance(block, ExactBlock):
                 self.prepared[number] = self._prepare(block, changing)
-            elif not isinstance(block, SliceBlock | ChainBlock):
+            elif not isinstance(block, ChainBlock):
                 self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
 
     def _prepare(self, block: ExactBlock, changing: frozenset[str]) -> Prepared:
@@ -94,8 +89,6 @@ class Sampler:
                 match block:
                     case ExactBlock():
                         self._draw_exact(self.prepared[number])
-                    case SliceBlock():
-                        self._draw_slice(block)
                     case ChainBlock():
                         self._draw_chain(block)
                     case _:
@@ -115,28 +108,17 @@ class Sampler:
         for name, values in posterior.draws(1, self.generator).items():
             self.values[name] = values[0]
 
-    def _draw_slice(self, block: SliceBlock) -> None:
-        name = block.variables[0]
-        node = self.plan.graph.nodes[name]
-        environment = Environment({**self.columns, **self.values}, self.sizes)
-        density = element_density(node, block.factors, environment)
-        value = np.asarray(self.values[name], dtype=float)
-        counts = node.domain.kind == "integer"
-        if counts:
-            value = value + self.generator.random(value.shape)
-        width = self.widths.get(name, np.maximum(np.abs(value), 1.0))
-        moved = slice_step(density, value, width, self.generator)
-        # The bracket follows the size of recent moves; it is fixed after warm-up by `freeze`.
-        self.widths.setdefault(name, width)
-        self.values[name] = np.floor(moved).astype(np.int64) if counts else moved
+    @property
+    def widths(self) -> dict[str, Array]:
+        """The brackets of slices, by unknown."""
+        sliced = [found for found in self.movers.values() if isinstance(found, SliceMover)]
+        return {found.name: found.width for found in sliced if found.width is not None}
 
-    def tune(self, recent: Mapping[str, Array]) -> None:
-        """Set slice widths from the spread of recent draws (during warm-up only)."""
-        for block in self.plan.blocks:
-            if isinstance(block, SliceBlock):
-                name = block.variables[0]
-                spread = np.std(recent[name], axis=0)
-                self.widths[name] = slice_widths(self.plan.graph.nodes[name], spread, self.values[name])
+    def set_widths(self, widths: Mapping[str, Array]) -> None:
+        """Go on with brackets that were stored."""
+        for found in self.movers.values():
+            if isinstance(found, SliceMover) and found.name in widths:
+                found.width = widths[found.name]
 
     def _draw_chain(self, block: ChainBlock) -> None:
         name = block.variables[0]
@@ -193,16 +175,10 @@ def run_chain(
     Warming up again finds the tuning of every block anew; the draws then go on from the stored values and numbers.
     """
     keeping = Keeping() if keeping is None else keeping
-    recent: dict[str, list[Array]] = {name: [] for name in sampler.values}
     for found in sampler.movers.values():
         found.begin_warm_up(warm_up)
-    for number in range(warm_up):
+    for _ in range(warm_up):
         sampler.sweep()
-        for name, values in sampler.values.items():
-            recent[name].append(values)
-        if number in (warm_up // 4, warm_up // 2, warm_up - 1) and number > 4:
-            half = {name: np.array(values[len(values) // 2 :]) for name, values in recent.items()}
-            sampler.tune(half)
         tick()
     check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
     for found in sampler.movers.values():
@@ -211,7 +187,7 @@ def run_chain(
     keeping.kept = {name: [] if begun is None else list(begun.draws[name]) for name in sampler.values}
     if begun is not None and done:
         sampler.values = {name: np.array(values[-1]) for name, values in keeping.kept.items()}
-        sampler.widths |= begun.arrays
+        sampler.set_widths(begun.arrays)
         sampler.generator.bit_generator.state = begun.facts["generator"]
         keeping.last = done, begun.facts["generator"], begun.arrays
     for number in range(done, count):
@@ -219,6 +195,6 @@ def run_chain(
             sampler.sweep()
         for name, values in sampler.values.items():
             keeping.kept[name].append(np.array(values))
-        keeping.last = number + 1, sampler.generator.bit_generator.state, dict(sampler.widths)
+        keeping.last = number + 1, sampler.generator.bit_generator.state, sampler.widths
         tick()
     return {name: np.array(values) for name, values in keeping.kept.items()}

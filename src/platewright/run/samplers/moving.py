@@ -1,4 +1,4 @@
-"""What moves the blocks of a chain that are neither exact nor elementwise: one mover a block, chosen by its kind."""
+"""What moves the blocks of a chain that are neither exact nor hidden chains: one mover a block, chosen by its kind."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Protocol
 
 import numpy as np
 
+from platewright.backends.kernels.coordinate_slices import CoordinateMover
+from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.family import Array
 from platewright.graph.graph import Graph
-from platewright.run.samplers.bounded_draws import BoundedMover
-from platewright.run.samplers.coordinate_slices import CoordinateMover
-from platewright.run.samplers.hamiltonian_block import HamiltonianMover
-from platewright.run.samplers.orbit_moves import OrbitMover
-from platewright.run.samplers.scale_moves import ScaleMover
-from platewright.run.samplers.sites import SiteMover
+from platewright.run.samplers.block_density import BlockDensity
+from platewright.run.samplers.bounded_draws import BlockWithinBounds
+from platewright.run.samplers.orbit_moves import BlockAlongOrbit
+from platewright.run.samplers.scale_moves import BlockAlongScale
+from platewright.run.samplers.sites import BlockSites
+from platewright.run.samplers.slicing import BlockSlices
 from platewright.schemas.blocks import (
     BoundedBlock,
     CoordinateBlock,
@@ -22,6 +24,7 @@ from platewright.schemas.blocks import (
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
+    SliceBlock,
 )
 
 
@@ -38,21 +41,24 @@ class Mover(Protocol):
         """New values of the block given all values."""
 
 
-Moved = HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock
+Moved = SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock
 
 
 def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Mover:
     """The mover of a block."""
     match block:
+        case SliceBlock():
+            return BlockSlices(graph, block, sizes)
         case HamiltonianBlock():
-            return HamiltonianMover(graph, block, sizes)
+            density = BlockDensity(graph, block.variables, block.factors, block.slopes, sizes, block.scaled)
+            return HamiltonianMover(density)
         case CoordinateBlock():
-            return CoordinateMover(graph, block, sizes)
+            return CoordinateMover(BlockDensity(graph, block.variables, block.factors, (), sizes))
         case BoundedBlock():
-            return BoundedMover(graph, block, sizes)
+            return BlockWithinBounds(graph, block, sizes)
         case ScaleBlock():
-            return ScaleMover(graph, block, sizes)
+            return BlockAlongScale(graph, block, sizes)
         case OrbitBlock():
-            return OrbitMover(graph, block, sizes)
+            return BlockAlongOrbit(graph, block, sizes)
         case SiteBlock():
-            return SiteMover(graph, block, columns, sizes)
+            return BlockSites(graph, block, columns, sizes)

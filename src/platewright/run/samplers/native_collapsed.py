@@ -16,11 +16,11 @@ from platewright.algebra.expression import Expression, Literal, LogDeterminant, 
 from platewright.backends.c.compile import Compiler, library, loaded_library
 from platewright.backends.c_collapsed.collapsed import CollapsedSource, collapsed_source
 from platewright.backends.c_collapsed.printer import padded
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.errors import BackendError, PlatewrightError
 from platewright.family import Array
 from platewright.run.samplers.collapsed import RANDOM
 from platewright.run.samplers.collapsed_data import CollapsedData
-from platewright.run.samplers.xoshiro import Xoshiro
 
 MOST_COUNT = 2**31 - 1
 

@@ -21,14 +21,14 @@ from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.function import Slot
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
+from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS
+from platewright.backends.kernels.hamiltonian_mover import FIRST_STEP
+from platewright.backends.kernels.slices import slice_widths
 from platewright.errors import BackendError, ImproperPosterior, PlatewrightError
 from platewright.family import Array
 from platewright.program.statements import Pool
 from platewright.run.checks.sanity import check_finite
 from platewright.run.execute import arguments, loaded
-from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
-from platewright.run.samplers.hamiltonian_block import FIRST_STEP
-from platewright.run.samplers.slicing import slice_widths
 from platewright.schemas.blocks import HamiltonianBlock
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 
@@ -260,7 +260,8 @@ class NativeChain:
         """Set slice widths from the spread of recent draws (during warm-up only)."""
         for name, key in self.owner.source.sliced.items():
             spread = np.std(recent[name], axis=0)
-            self.arrays[key][...] = slice_widths(self.owner.plan.graph.nodes[name], spread, self.arrays[name])
+            counts = self.owner.plan.graph.nodes[name].domain.kind == "integer"
+            self.arrays[key][...] = slice_widths(spread, self.arrays[name], counts)
 
     def _state(self) -> tuple[Any, ...]:
         return self.pointers, self.extents, *self.places

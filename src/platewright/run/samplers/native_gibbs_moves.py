@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from platewright.backends.kernels.coordinates import Joined
+from platewright.backends.kernels.density import Density
+from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS
+from platewright.backends.kernels.hamiltonian_mover import LOOKS, HamiltonianMover, curvature_at
+from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.family import Array
-from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS
-from platewright.run.samplers.hamiltonian_block import LOOKS, HamiltonianMover, curvature_at
 from platewright.run.samplers.native_gibbs import NativeChain
-from platewright.run.samplers.path_warnings import Energies, Told
-from platewright.run.samplers.unconstrained import Joined
+from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.blocks import HamiltonianBlock
 
 
-class NativeDensity:
+class NativeDensity(Density):
     """The log density of a block with its gradient, by C; calls leave the chain at the coordinates last asked for.
 
     What C found there is kept until the chain moves in another way, for the same point is asked about several times.
     """
 
     def __init__(self, chain: NativeChain, number: int, coordinates: Joined) -> None:
+        super().__init__(coordinates, lambda _: self.log_density(coordinates.free(chain.arrays)))
         self.chain = chain
         self.number = number
-        self.coordinates = coordinates
         self.last: tuple[Array, Array] | None = None
 
     def forget(self) -> None:
@@ -60,12 +62,11 @@ class NativeHamiltonian(HamiltonianMover):
         self, chain: NativeChain, number: int, block: HamiltonianBlock, generator: np.random.Generator
     ) -> None:
         owner = chain.owner
-        super().__init__(owner.plan.graph, block, owner.sizes)
+        coordinates = unconstrained([owner.plan.graph.nodes[name] for name in block.variables], owner.sizes)
+        super().__init__(NativeDensity(chain, number, coordinates))
         self.chain = chain
         self.number = number
         self.generator = generator
-        self.native = NativeDensity(chain, number, self.density.coordinates)
-        self.density = self.native  # type: ignore[assignment]
         self.hand_over(MOST_DOUBLINGS)
 
     def hand_over(self, doublings: int) -> None:
@@ -77,24 +78,24 @@ class NativeHamiltonian(HamiltonianMover):
 
     def path(self) -> None:
         """One move of the chain, learned from."""
-        if not self.native.coordinates.size:
+        if not self.density.coordinates.size:
             return
         with np.errstate(all="ignore"):
-            self.native.forget()
+            self.density.forget()
             u = self._start(self.chain.arrays, self.generator)
             if self.tuning is not None and self.sweeps in LOOKS and self.sweeps <= self.begins:
                 self.curvature = curvature_at(self.density, u, self.generator)
                 self._restart(u, self.generator)
             self.hand_over(self._most_doublings())
-            self.native.log_density(u)  # the chain stands where it was, or where it starts anew
+            self.density.log_density(u)  # the chain stands where it was, or where it starts anew
             self.chain.run(1, 1, only=self.number)
-            self.native.forget()
+            self.density.forget()
             acceptance = self.chain.arrays[f"{self.number}:tuning"][3]
             if self.tuning is None:
                 return
-            found = self.native.coordinates.free(self.chain.arrays)
+            found = self.density.coordinates.free(self.chain.arrays)
             self._learn(found, float(acceptance), self.generator)
-            self.native.log_density(found)  # learning may have looked elsewhere
+            self.density.log_density(found)  # learning may have looked elsewhere
 
     def end_warm_up(self) -> None:
         """From now on nothing changes."""
@@ -105,7 +106,8 @@ class NativeHamiltonian(HamiltonianMover):
     def told(self) -> Told:
         """What the paths since warm-up tell, as C has added it up."""
         count, diverged, last, mean, spread, changes = self.chain.arrays[f"{self.number}:tuning"][6:].tolist()
-        return Told(self.variables, int(count), int(diverged), Energies(int(count), last, mean, spread, changes))
+        variables = tuple(part.name for part in self.density.coordinates.parts)
+        return Told(variables, int(count), int(diverged), Energies(int(count), last, mean, spread, changes))
 
 
 def movers_of(chain: NativeChain, generator: np.random.Generator) -> dict[int, NativeHamiltonian]:

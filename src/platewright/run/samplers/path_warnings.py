@@ -10,50 +10,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from platewright.backends.kernels.path_energy import Told
 from platewright.errors import DivergenceWarning, EnergyWarning
 
 LEAST_SHARE = 0.2
 LEAST_PATHS = 100
 """Below the share an energy counts as unexplored; with fewer paths it says nothing."""
-
-
-@dataclass
-class Energies:
-    """Running sums over the energies at which paths begin."""
-
-    count: int = 0
-    last: float = 0.0
-    mean: float = 0.0
-    spread: float = 0.0
-    """Sum of squares about the mean."""
-    changes: float = 0.0
-    """Sum of squares of the changes from path to path."""
-
-    def add(self, energy: float) -> None:
-        """Take one more path into account."""
-        self.changes += (energy - self.last) ** 2 if self.count else 0.0
-        self.count += 1
-        self.last = energy
-        gap = energy - self.mean
-        self.mean += gap / self.count
-        self.spread += gap * (energy - self.mean)
-
-    @property
-    def share(self) -> float:
-        """E-BFMI; 1 where the energy stands still."""
-        return self.changes / self.spread if self.spread > 0 else 1.0
-
-
-@dataclass(frozen=True)
-class Told:
-    """The paths of one block of one chain after warm-up."""
-
-    variables: tuple[str, ...]
-    paths: int
-    diverged: int
-    energies: Energies
 
 
 def warn_of_paths(told: Iterable[Told], stacklevel: int = 4) -> None:

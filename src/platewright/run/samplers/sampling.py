@@ -12,6 +12,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment
 from platewright.backends.c.expression import Unprintable
+from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
@@ -22,7 +23,6 @@ from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
 from platewright.run.samplers.diagnosing import array_stats
 from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain
-from platewright.run.samplers.hamiltonian_block import HamiltonianMover
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.moving import Mover

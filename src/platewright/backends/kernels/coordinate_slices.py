@@ -9,20 +9,18 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from platewright.backends.kernels.density import Density
 from platewright.family import Array
-from platewright.graph.graph import Graph
-from platewright.run.samplers.block_density import BlockDensity
-from platewright.schemas.blocks import CoordinateBlock
 
-MOST_STEPS = 50
+MOST_STEPS_OUT = 50
 MOST_TRIALS = 200
 
 
 class CoordinateMover:
     """The state of one block of one chain: the width of the bracket of each coordinate."""
 
-    def __init__(self, graph: Graph, block: CoordinateBlock, sizes: Mapping[str, int]) -> None:
-        self.density = BlockDensity(graph, block.variables, block.factors, (), sizes)
+    def __init__(self, density: Density) -> None:
+        self.density = density
         self.widths = np.ones(self.density.coordinates.size)
         self.moved = np.zeros(self.density.coordinates.size)
         self.sweeps = 0
@@ -68,12 +66,12 @@ def slice_move(
     level = height - generator.exponential()
     low = value - width * generator.random()
     high = low + width
-    left = int(MOST_STEPS * generator.random())
+    left = int(MOST_STEPS_OUT * generator.random())
     for _ in range(left):
         if density(low) <= level:
             break
         low -= width
-    for _ in range(MOST_STEPS - 1 - left):
+    for _ in range(MOST_STEPS_OUT - 1 - left):
         if density(high) <= level:
             break
         high += width

@@ -11,11 +11,12 @@ import numpy as np
 
 from platewright.family import Array
 
-_MASK = (1 << 64) - 1
+MASK = (1 << 64) - 1
 
 
-def _rotated(x: int, by: int) -> int:
-    return ((x << by) | (x >> (64 - by))) & _MASK
+def rotated(x: int, by: int) -> int:
+    """The bits of a word of 64, turned to the left."""
+    return ((x << by) | (x >> (64 - by))) & MASK
 
 
 @dataclass(eq=False)
@@ -34,13 +35,13 @@ class Xoshiro:
     def uniform(self) -> float:
         """A number in [0, 1): the upper 53 bits."""
         a, b, c, d = (int(word) for word in self.state)
-        result = (_rotated((a + d) & _MASK, 23) + a) & _MASK
-        shifted = (b << 17) & _MASK
+        result = (rotated((a + d) & MASK, 23) + a) & MASK
+        shifted = (b << 17) & MASK
         c ^= a
         d ^= b
         b ^= c
         a ^= d
         c ^= shifted
-        d = _rotated(d, 45)
+        d = rotated(d, 45)
         self.state[:] = np.array([a, b, c, d], dtype=np.uint64)
         return (result >> 11) * 2.0**-53

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from platewright.backends.kernels.density import Density
+from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS, Metric, follow, reasonable_step
+from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.family import Array
-from platewright.graph.graph import Graph
-from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.hamiltonian import MOST_DOUBLINGS, Metric, follow, reasonable_step
-from platewright.run.samplers.path_warnings import Energies, Told
-from platewright.schemas.blocks import HamiltonianBlock
 
 WANTED = 0.8
 FIRST_STEP = 0.2
@@ -74,11 +72,9 @@ def window_ends(warm_up: int) -> list[int]:
 class HamiltonianMover:
     """The state of one block of one chain."""
 
-    def __init__(self, graph: Graph, block: HamiltonianBlock, sizes: Mapping[str, int]) -> None:
-        self.variables = block.variables
-        self.density = BlockDensity(graph, block.variables, block.factors, block.slopes, sizes, block.scaled)
-        size = self.density.coordinates.size
-        self.curvature = Curvature(np.ones(size))
+    def __init__(self, density: Density) -> None:
+        self.density = density
+        self.curvature = Curvature(np.ones(density.coordinates.size))
         self.step = FIRST_STEP
         self.tuning: DualAveraging | None = None
         self.kept: list[Array] = []
@@ -106,7 +102,8 @@ class HamiltonianMover:
 
     def told(self) -> Told:
         """What the paths since warm-up tell."""
-        return Told(self.variables, self.energies.count, self.diverged, self.energies)
+        variables = tuple(part.name for part in self.density.coordinates.parts)
+        return Told(variables, self.energies.count, self.diverged, self.energies)
 
     def move(self, values: Mapping[str, Array], generator: np.random.Generator) -> dict[str, Array]:
         """New values of the block, given all others."""
@@ -205,7 +202,7 @@ def _in_range(precision: Array) -> Array:
     return np.clip(np.nan_to_num(precision), -1e12, 1e12)
 
 
-def curvature_at(density: BlockDensity, u: Array, generator: np.random.Generator) -> Curvature:
+def curvature_at(density: Density, u: Array, generator: np.random.Generator) -> Curvature:
     """A first guess from the curvature at a point, by differences of the gradient; its signs are set aside."""
     size = len(u)
     fixed = density.known_precision()

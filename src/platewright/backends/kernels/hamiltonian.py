@@ -19,7 +19,8 @@ MOST_DOUBLINGS = 10
 DIVERGED = 1000.0
 """A rise in energy beyond which a path has left the level sets it should follow."""
 
-Density = Callable[[Array], tuple[float, Array]]
+Sloped = Callable[[Array], tuple[float, Array]]
+"""A log density with its gradient."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class State:
         return 0.5 * float(self.r @ self.r) - self.log_density
 
 
-def leapfrog(state: State, step: float, density: Density, metric: Metric) -> State:
+def leapfrog(state: State, step: float, density: Sloped, metric: Metric) -> State:
     """One step along a path; reversible, and it keeps volumes."""
     half = state.r + 0.5 * step * metric.back(state.gradient)
     u = state.u + step * metric.along(half)
@@ -109,7 +110,7 @@ def _joined(older: Path, newer: Path, backwards: bool, generator: np.random.Gene
 class Follower:
     """What all pieces of one path share."""
 
-    density: Density
+    density: Callable[[Array], tuple[float, Array]]
     metric: Metric
     step: float
     energy: float
@@ -148,7 +149,7 @@ class Move:
 
 def follow(
     u: Array,
-    density: Density,
+    density: Sloped,
     metric: Metric,
     step: float,
     generator: np.random.Generator,
@@ -168,7 +169,7 @@ def follow(
     return Move(path.chosen.u, path.acceptance / max(path.steps, 1), path.diverged, path.steps, start.energy)
 
 
-def reasonable_step(u: Array, density: Density, metric: Metric, generator: np.random.Generator) -> float:
+def reasonable_step(u: Array, density: Sloped, metric: Metric, generator: np.random.Generator) -> float:
     """A step that changes the energy by about log 0.8; where adaptation begins."""
     step = 1.0
     log_density, gradient = density(u)

@@ -1,0 +1,65 @@
+"""The functions of a family as text: how it is drawn, where its peak is, how its distribution is inverted.
+
+They are taken from where the family states them, so that what a file does is what the library does.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from platewright.backends.carried import carried, definitions
+from platewright.backends.hints import without_hints
+from platewright.errors import PlatewrightError
+from platewright.family import Family
+
+DOCS = {
+    "draw": "Draws from {family}, whose parameters are in p.",
+    "mode": "The peak of {family}, whose parameters are in p.",
+    "quantile": "The point of {family} below which a share q of it lies; its parameters are in p.",
+}
+
+
+def family_name(family: Family, kind: str) -> str:
+    """The name that a function of a family has in a program."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", re.sub(r"\W", "", family.name)).lower()
+    return f"{kind}_of_{words}"
+
+
+def family_text(family: Family, kind: str) -> list[str]:
+    """The text of the function, after those that it calls."""
+    function: Callable[..., Any] | None = getattr(family, kind)
+    if function is None:
+        raise PlatewrightError(f"the {kind} of {family.name} has no closed form, and so no standalone source")
+    module = sys.modules[function.__module__]
+    name = family_name(family, kind)
+    if function.__name__ != "<lambda>":
+        text = without_hints(definitions(module)[function.__name__])
+        text = re.sub(rf"\b{re.escape(function.__name__)}\b", name, text)
+    else:
+        text = _from_lambda(function, inspect.getsource(module), name, DOCS[kind].format(family=family.name))
+    reached = [
+        module,
+        *(sys.modules[f.__module__] for f in vars(module).values() if inspect.isfunction(f) and _is_ours(f)),
+    ]
+    return [*carried(text, list(dict.fromkeys(reached))), text]
+
+
+def _is_ours(function: Callable[..., Any]) -> bool:
+    return function.__module__.startswith("platewright.families")
+
+
+def _from_lambda(function: Callable[..., Any], source: str, name: str, doc: str) -> str:
+    """A lambda as a function of its own."""
+    line = function.__code__.co_firstlineno
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Lambda) and node.lineno == line:
+            arguments = ", ".join(argument.arg for argument in node.args.args)
+            if arguments.split(", ") == list(function.__code__.co_varnames[: function.__code__.co_argcount]):
+                body = ast.get_source_segment(source, node.body)
+                return f'def {name}({arguments}):\n    """{doc}"""\n    return {body}'
+    raise PlatewrightError(f"`{name}` is written where it cannot be read")

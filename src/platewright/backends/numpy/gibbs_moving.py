@@ -1,0 +1,59 @@
+"""The loop of an emitted sampler some of whose blocks learn during warm-up; copied into it as it stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from platewright.family import Array
+
+
+def learn(
+    data: Mapping[str, Array],
+    size: Mapping[str, int],
+    seed: int = 0,
+    chains: int = 4,
+    draws: int = 1000,
+    warm_up: int = 500,
+) -> dict[str, Array]:
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept: dict[str, list[list[Array]]] = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        moving = movers(size)
+        for mover in moving.values():
+            mover.begin_warm_up(warm_up)
+        for _ in range(warm_up):
+            values = sweep(values, data, size, generator, moving)
+        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
+            mover.end_warm_up()
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for _ in range(draws):
+            values = sweep(values, data, size, generator, moving)
+            for name, value in values.items():
+                kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+def start(data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
+    """Stands in for the start of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+def movers(size: Mapping[str, int]) -> dict[int, Any]:
+    """Stands in for the movers of a program, which the emitter makes."""
+    raise NotImplementedError
+
+
+def sweep(
+    values: Mapping[str, Array],
+    data: Mapping[str, Array],
+    size: Mapping[str, int],
+    generator: np.random.Generator,
+    moving: Mapping[int, Any],
+) -> dict[str, Array]:
+    """Stands in for the sweep of a program, which the emitter writes."""
+    raise NotImplementedError

@@ -1,0 +1,258 @@
+"""What programs with hidden variables share, be they EM or mean field: their start, and the expectations themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import ModuleType
+
+from platewright.backends.carried import carried, head, names_of
+from platewright.backends.kernels import gaussian, gaussian_chain
+from platewright.backends.naming import comment
+from platewright.backends.numpy import em_support, gibbs_support
+from platewright.backends.numpy.family_text import family_text
+from platewright.backends.numpy.hidden_gaussian import GaussianText
+from platewright.backends.numpy.main import OPTIONS_OF, RUN, main_text
+from platewright.backends.numpy.program import Emitter
+from platewright.backends.numpy.pruning import pruned
+from platewright.family import Family
+from platewright.language.plate import beginning
+from platewright.program.program import Program
+from platewright.program.statements import Assign
+from platewright.schema import Plan
+from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden import Hidden, joint_name
+from platewright.schemas.latent import Chain
+from platewright.schemas.mean_field import MeanFieldPlan
+
+KERNELS = (gaussian_chain, gaussian, gibbs_support)
+RESERVED = (
+    *names_of((*KERNELS, em_support)),
+    *("expect", "generator", "values", "value", "expectations", "everything", "shape", "widths", "cloud", "root"),
+    *("log_root", "pair", "now", "earlier", "across", "slope", "earlier_slope", "at", "before", "mean"),
+)
+"""Names that mean something in such a program."""
+
+
+class HiddenEmitter(Emitter):
+    """Prints all programs of a plan with one table of names."""
+
+    title = ""
+
+    def __init__(self, plan: EMPlan | MeanFieldPlan, blocks: Sequence[Plan], reserved: Sequence[str]) -> None:
+        words = [group.name for group in plan.latent.gaussian]
+        own = [f"{part}_{word}" for word in words for part in ("curvature", "log_factors", "condition")]
+        super().__init__(plan.latent.programs[0], [*RESERVED, *reserved, *own])
+        self.plan = plan
+        self.families: list[tuple[Family, str]] = []
+        nodes = plan.graph.nodes
+        self.data = [name for name in nodes if plan.graph.is_known(name) and self._is_read(name)]
+        both = {name: axes for program in plan.latent.programs for name, axes in program.columns.items()}
+        for group in plan.latent.gaussian:
+            both |= {**group.curvature.columns, **group.value.columns}
+        for chain in plan.latent.chains:
+            both |= {**chain.weights.columns, **chain.shares.columns, **chain.start.columns}
+        learned = [name for block in blocks for conditional in block.conditionals for name in conditional.variables]
+        both |= plan.expect.columns
+        both |= {name: node.axes for name, node in nodes.items() if name in self.data or name in learned}
+        self.both = {name: axes for name, axes in both.items() if name not in plan.latent.names}
+        self.clouds = [GaussianText(self, group, self.making, self.with_entropy) for group in plan.latent.gaussian]
+
+    @property
+    def with_entropy(self) -> bool:
+        """Whether conditioning has to tell entropies."""
+        return False
+
+    def _is_read(self, name: str) -> bool:
+        """Whether a known variable enters any step."""
+        latent = self.plan.latent
+        programs = [*latent.programs, latent.expect, *(p for g in latent.gaussian for p in (g.curvature, g.value))]
+        programs += [program for chain in latent.chains for program in (chain.weights, chain.shares, chain.start)]
+        if any(name in program.columns for program in programs):
+            return True
+        factors = [*self.plan.rest, *(factor for item in self.plan.hidden for factor in item.factors)]
+        starts = {beginning(chain.group.step.plate) for chain in latent.chains}
+        starts |= {beginning(group.step.plate) for group in latent.gaussian if group.step is not None}
+        return name in starts or any(name in factor.names for factor in factors)
+
+    # -- the module ---
+
+    def assembled(self, parts: Sequence[str], modules: Sequence[ModuleType]) -> str:
+        """The parts with all that they need before them, and a `main` behind."""
+        own = [text for family, kind in self.families for text in family_text(family, kind)]
+        parts = [part for part in (*dict.fromkeys(own), *parts) if part]
+        main = main_text(self.plain(), self.names, learned=f"learn(data, size, {OPTIONS_OF})")
+        text = "\n\n\n".join([*parts, main])
+        shared = self.support(self._with_dependencies(self.printer.used))
+        shared += carried(text, [*modules, *KERNELS, em_support], without=STAND_INS)
+        whole = [*(part for part in shared if part), text]
+        return "\n\n\n".join(part.strip("\n") for part in (self.header(), head("\n\n\n".join(whole)), *whole)) + "\n"
+
+    def plain(self) -> Program:
+        """The columns that a table has to have."""
+        nodes = self.plan.graph.nodes
+        sizes = dict(self.plan.expect.sizes)
+        for program in self.plan.latent.programs:
+            sizes |= program.sizes
+        return replace(
+            self.program,
+            columns={name: nodes[name].axes for name in self.data},
+            whole=tuple(name for name in self.program.whole if name in self.data),
+            codes={name: str(nodes[name].domain.levels) for name in self.data if nodes[name].domain.kind == "levels"},
+            sizes=sizes,
+        )
+
+    def header(self) -> str:
+        first = f'"""{comment(self.plan.graph.title)}: {self.title}, derived and written by Platewright.'
+        return "\n".join([first, "", comment(self.plan.summary), "", RUN, '"""'])
+
+    def plates(self) -> tuple[str, ...]:
+        """All plates but those of points, whose number follows from others."""
+        found = {plate: None for program in self.plan.latent.programs for plate in program.plates}
+        found |= dict.fromkeys(self.plan.expect.plates)
+        for group in self.plan.latent.gaussian:
+            found |= dict.fromkeys((*group.curvature.plates, *group.value.plates))
+        for chain in self.plan.latent.chains:
+            found |= dict.fromkeys((*chain.weights.plates, *chain.shares.plates, *chain.start.plates))
+        return tuple(plate for plate in found if plate not in self.plan.latent.points)
+
+    def statistics_of(self, ending: str = "") -> str:
+        """The pass of the present program."""
+        body = self.passes_body()
+        results = [f'"{self.names(s.name)}": {self.names(s.name)}' for s in self.program.passes]
+        body.append(f"return {{{', '.join(results)}}}")
+        more = ", exact=()" if self.pools() else ""
+        doc = "Expected statistics of all rows (Theorem 4.1)."
+        return self.making([s.name for s in self.program.passes], f"statistics{ending}(data, size{more})", doc, body)
+
+    def making(self, made: Sequence[str], signature: str, doc: str, body: list[str]) -> str:
+        """A function that may read the columns of all programs, but for what it makes itself."""
+        kept = self.program
+        self.program = replace(kept, columns={name: axes for name, axes in self.both.items() if name not in made})
+        text = "\n".join(body)
+        counts = [(self.printer.size(cloud.group.point.plate), cloud.points) for cloud in self.clouds]
+        known = [f"{size} = {count}" for size, count in counts if size in text]
+        found = pruned(self._function(signature, doc, [*known, *body]))
+        self.program = kept
+        return found
+
+    # -- expectations ---
+
+    def hidden_functions(self) -> list[str]:
+        """What conditions hidden Gaussians."""
+        return [text for cloud in self.clouds for text in cloud.functions()]
+
+    def hidden_lines(self) -> tuple[list[str], list[str]]:
+        """Statements that compute all expectations, and the arrays that the statistics need of them."""
+        body: list[str] = []
+        results: list[str] = []
+        for cloud in self.clouds:
+            body += [f"# {cloud.shown}: Gaussian given the rest", cloud.call]
+            results += [name for name in cloud.arrays if name.endswith((".point", ".earlier"))]
+        for chain in self.plan.latent.chains:
+            body += self.assigned(chain.weights.body) + self.recursions(chain)
+        body += self.assigned(self.plan.expect.body)
+        results += [s.name for s in self.plan.expect.body if s.name.endswith(".probability")]
+        for chain in self.plan.latent.chains:
+            body += self.assigned(chain.shares.body)
+            results += chain.results
+        return body, results
+
+    def assigned(self, statements: Sequence[Assign]) -> list[str]:
+        """Statements of a program, each with its reason."""
+        lines = []
+        for statement in statements:
+            lines += self._because(statement.because)
+            value = self.printer.printed(statement.expression, statement.indices, full=True)
+            lines.append(f"{self.names(statement.name)} = {value}")
+        return lines
+
+    def made_by_hidden(self) -> list[str]:
+        """All arrays that these statements assign."""
+        found = [name for cloud in self.clouds for name in cloud.arrays]
+        found += [statement.name for statement in self.plan.expect.body]
+        for chain in self.plan.latent.chains:
+            group = chain.group
+            found += [statement.name for statement in (*chain.weights.body, *chain.shares.body)]
+            found += [group.single_share, group.pair_share, group.norm, *chain.results]
+        return found
+
+    def log_norms(self) -> list[str]:
+        """The parts of log p(data | parameters) that hidden variables leave."""
+        clouds = [cloud for cloud in self.plan.latent.gaussian if not cloud.classes]
+        found = [f"np.sum({self.names(cloud.log_norm)})" for cloud in clouds]
+        found += [f"np.sum({self.names(name)})" for group in self.plan.latent.groups for name in group.log_norms]
+        chains = [chain.group for chain in self.plan.latent.chains if not chain.group.classes]
+        return found + [f"np.sum({self.names(group.norm)})" for group in chains]
+
+    def moves_of(self, chain: Chain) -> str:
+        """The log weights of neighbours, with an axis for the steps and for each class."""
+        group, held = chain.group, chain.move_axes
+        marks = [":" if axis in held else "None" for axis in (group.step, *(item.level for item in group.classes))]
+        return self.names(group.moves) + (f"[{', '.join(marks)}]" if "None" in marks else "")
+
+    def recursions(self, chain: Chain) -> list[str]:
+        """The recursions along the chains of a group, given the classes of their sequences."""
+        group = chain.group
+        made = ", ".join(self.names(name) for name in (group.single_share, group.pair_share, group.norm))
+        given = [self.names(group.single), self.moves_of(chain), self.names(beginning(group.step.plate))]
+        given += [str(len(group.states))] if len(group.states) > 1 else []
+        shown = f"{', '.join(group.now)}: forward and backward along {group.step.plate}"
+        shown += f", for each value of {', '.join(group.above)}" if group.classes else ""
+        return [*self._because(shown), f"{made} = forward_backward({', '.join(given)})"]
+
+    # -- the start ---
+
+    def start_function(self) -> str:
+        """Guesses of all expectations."""
+        body: list[str] = []
+        found: list[str] = []
+        for item in self.plan.hidden:
+            name = self.names(item.probability)
+            shape = "".join(f"{self.printer.size(axis.plate)}, " for axis in item.axes)
+            levels = self.printer.size(item.level.plate)
+            columns = ", ".join(self.features(item))
+            body.append(f"{name} = soft_start([{columns}], ({shape.rstrip()}), {levels}, generator)")
+            found.append(item.probability)
+        for chain in self.plan.latent.chains:
+            body += self.assigned(chain.start.body)
+            found += [statement.name for statement in chain.start.body]
+        for joint in self.plan.latent.joint:
+            if joint_name(joint) not in found:
+                body.append(self.independent(joint))
+                found.append(joint_name(joint))
+        for cloud in self.clouds:
+            body += cloud.start(self.data)
+            found += [name for name in cloud.arrays if name.endswith((".point", ".earlier"))]
+        more, names = self.start_values()
+        listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in (*found, *names))
+        body += [*more, f"return {{{listed}}}"]
+        doc = "Soft guesses of the hidden variables" + (", and moderate parameters." if names else ".")
+        return self.making([*found, *names], "start(data, size, generator)", doc, body)
+
+    def start_values(self) -> tuple[list[str], list[str]]:
+        """Parameters to begin with, where they are needed: statements, and names."""
+        return [], []
+
+    def features(self, item: Hidden) -> list[str]:
+        """The data on the rows of a hidden variable; labels become zeros and ones."""
+        found = []
+        for name in self.plan.graph.nodes:
+            node = self.plan.graph.nodes[name]
+            if name not in self.data or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
+                continue
+            text = self.names(name)
+            found.append(f"levels_apart({text})" if node.domain.kind == "levels" else text)
+        return found
+
+    def independent(self, joint: tuple[str, ...]) -> str:
+        """Joint probabilities of several variables, each on its own so far."""
+        parts = []
+        for number, name in enumerate(joint):
+            marks = ", ".join(":" if k == number else "None" for k in range(len(joint)))
+            parts.append(f"{self.names(f'{name}.probability')}[..., {marks}]")
+        return f"{self.names(joint_name(joint))} = {' * '.join(parts)}"
+
+
+STAND_INS = ("start", "expect", "improved", "learn", "sweep", "statistics", "climbed", "parameters", "raised")
+"""Functions that an emitter writes or places itself."""

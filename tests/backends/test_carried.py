@@ -1,0 +1,31 @@
+"""What emitted programs carry along: one name for one thing, and a text for every function that is printed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from platewright.algebra.functions import FUNCTIONS
+from platewright.backends.carried import carried, definitions, head
+from platewright.backends.numpy import collapsed, em_support, gibbs, hidden_steps, mean_field_support, support
+from platewright.backends.numpy.shared import shared_texts
+
+STAND_INS = {*hidden_steps.STAND_INS, "draw_parameters", "prepared", "movers"}
+
+
+def test_every_printed_function_has_a_text() -> None:
+    printed = {function.numpy for function in FUNCTIONS.values() if "." not in function.numpy}
+    assert printed <= shared_texts().keys()
+
+
+def test_no_two_carried_things_have_one_name() -> None:
+    modules = {*gibbs.KERNELS, *hidden_steps.KERNELS, *collapsed.KERNELS, em_support, mean_field_support}
+    names = Counter(name for module in modules for name in definitions(module) if name not in STAND_INS)
+    names.update(function.__name__ for function in support.SHARED)
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_a_definition_comes_with_what_it_mentions_and_nothing_else() -> None:
+    text = "def f(x):\n    return slice_step(x, x, x, x)"
+    found = carried(text, gibbs.KERNELS)
+    assert [part.split("(")[0] for part in found] == ["MOST_STEPS = 60", "def slice_step", "def possible_start"]
+    assert head("\n".join([*found, text])).split() == ["import", "numpy", "as", "np"]
