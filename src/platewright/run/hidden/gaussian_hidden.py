@@ -186,7 +186,9 @@ def _along_chain(solver: Solver) -> Conditioned:
 def start_points(group: GaussianGroup, means: Values, sizes: Sizes) -> dict[str, Array]:
     """Points about given means with unit variances: where EM may begin. Means have elements, levels, inner axes."""
     solver = Solver(group, {}, sizes)
-    flat = np.concatenate([means[m.name].reshape(*solver.shape, -1) for m in group.members], axis=-1)
+    rank = len(solver.shape)
+    parts = [means[member.name] for member in group.members]
+    flat = np.concatenate([part.reshape(*solver.shape, prod(part.shape[rank:])) for part in parts], axis=-1)
     width = solver.width
     if group.step is None:
         cloud = points(flat, np.broadcast_to(np.eye(width), (*solver.shape, width, width)))

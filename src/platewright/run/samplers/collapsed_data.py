@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,8 +80,9 @@ class CollapsedData:
         lefts, rights = [], []
         for part in parts:
             left, right = self._design(part)
-            lefts.append(left.reshape(-1, left.shape[-1]))
-            rights.append(right.reshape(len(lefts[-1]), -1))
+            rows = math.prod(left.shape[:-1])
+            lefts.append(left.reshape(rows, left.shape[-1]))
+            rights.append(right.reshape(rows, math.prod(right.shape[left.ndim - 1 :])))
         found: Array = np.linalg.lstsq(np.concatenate(lefts), np.concatenate(rights), rcond=None)[0]
         return found
 
