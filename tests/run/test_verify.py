@@ -13,7 +13,6 @@ import platewright as pw
 from example_models import MAKERS
 from platewright.algebra.expression import Constant
 from platewright.elimination.state import FamilyConditional
-from platewright.errors import ModelError
 from platewright.program.program import EVIDENCE
 from platewright.program.statements import Assign, Pool
 from platewright.run.checks.verifying import Verification, verify_fit
@@ -125,14 +124,6 @@ def small_mixture() -> pw.Model:
 def test_a_method_for_the_evidence_proves_the_plan_that_it_stands_on(by: str) -> None:
     found = small_mixture().derive(["y"], goal="evidence", by=by).verify()
     assert found.laws and found.passed, str(found)
-
-
-def test_an_approximation_says_that_it_has_no_law() -> None:
-    m = pw.Model("logistic")
-    m.b = pw.Normal(0, sd=1)
-    m.h = pw.Bernoulli(logit=m.b, plates=m.plate("toss"))
-    with pytest.raises(ModelError, match="approximation"):
-        m.derive(["h"], goal="evidence", by="laplace").verify()
 
 
 @pytest.mark.parametrize(
