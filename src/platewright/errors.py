@@ -34,12 +34,15 @@ class ModelError(PlatewrightError):
 class UnknownName(ModelError):
     """A name that the model does not have."""
 
-    def __init__(self, name: str, known: Iterable[str], *, where: str = "") -> None:
+    def __init__(
+        self, name: str, known: Iterable[str], *, where: str = "", found: str = "", hint: str | None = None
+    ) -> None:
         names = sorted(str(word) for word in known)
         near = get_close_matches(str(name), names, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else ""
+        if hint is None:
+            hint = f"did you mean `{near[0]}`?" if near else ""
         listed = ", ".join(names) if names else "nothing"
-        super().__init__(f"there is no `{name}` here", where=where, expected=f"one of: {listed}", hint=hint)
+        super().__init__(found or f"there is no `{name}` here", where=where, expected=f"one of: {listed}", hint=hint)
 
 
 class NameTaken(ModelError):
@@ -143,9 +146,9 @@ class ImproperPosterior(PlatewrightError):
 class Unbounded(PlatewrightError):
     """An objective without a maximum: a component has shrunk onto rows that leave it no spread."""
 
-    def __init__(self) -> None:
+    def __init__(self, objective: str = "the objective of EM") -> None:
         super().__init__(
-            "the objective of EM has no upper bound: a component shrinks onto a single value, or has no rows",
+            f"{objective} has no upper bound: a component shrinks onto a single value, or has no rows",
             hint="give the scales proper priors, share them between components, or use fewer components",
         )
 

@@ -15,12 +15,13 @@ from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.data.support import are_finite
+from platewright.derive.cautions import cautions
 from platewright.derive.explain import told
 from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
-from platewright.errors import MissingValue, ModelError, UnknownName
+from platewright.errors import MissingValue, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
@@ -28,9 +29,9 @@ from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.checks.allocation import that_fits
-from platewright.run.checks.simulating import small_data
 from platewright.run.checks.sizing import check_complete
-from platewright.run.checks.verifying import Verification, verify_fit
+from platewright.run.checks.verifying import Verification, verify_plan
+from platewright.run.checks.verifying_evidence import verify_evidence
 from platewright.run.checks.verifying_iterations import verify_iterations
 from platewright.run.evidence.evidence_fit import EvidenceFit, settled
 from platewright.run.exact.changing import needs_rows, row_plate
@@ -200,7 +201,7 @@ class Model(language.Model):
         if isinstance(plan, EMPlan | MeanFieldPlan):
             del pieces  # the thread that reads ahead would wait for us to the end of the run
             return self._iterate_over_file(plan, path, first, goal, by, backend, seed, options)
-        if not isinstance(plan, Plan) or needs_rows(plan.program):
+        if not isinstance(plan, Plan) or needs_rows(plan.program) or not plan.program.columns:
             return self._learn_whole(path, goal, by, backend, seed, options)
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
@@ -328,25 +329,23 @@ class DerivedPlan:
         return tuple((refusal.operation, refusal.reason) for refusal in self.plan.declined)
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """What can go wrong whatever the data: a likelihood without bound, a prior that is no distribution."""
+        return cautions(self.plan)
+
+    @property
     def how(self) -> str:
         """One line: the algorithm chosen."""
         return f"{self.plan.schema}: {self.plan.summary}"
 
     def verify(self, seed: int = 0) -> Verification:
         """Run the laws that apply to the plan on small simulated data."""
-        plan = self.plan
-        if isinstance(plan, EvidencePlan):  # a method for the evidence stands on another plan, and on its laws
-            under = plan.complete or plan.gibbs
-            if under is None:
-                raise ModelError(f"{plan.schema} is an approximation: it has no law to keep", hint='try by="annealed"')
-            plan = under
-        if not isinstance(plan, Plan):
-            return verify_iterations(plan, seed)
-        values, sizes = small_data(plan.graph, seed)
-        columns = {name: values[name] for name in plan.program.columns}
-        runner = choose_runner(plan.program, "numpy", 0)
-        found = runner.statistics(columns, sizes)
-        return verify_fit(Fit(plan, found, columns, sizes, {}, "numpy", seed), seed)
+        match self.plan:
+            case Plan():
+                return verify_plan(self.plan, seed)
+            case EvidencePlan():
+                return verify_evidence(self.plan, seed)
+        return verify_iterations(self.plan, seed)
 
     def latex(self) -> str:
         """The derivation as LaTeX: of an iterative plan, the updates of each step."""

@@ -202,3 +202,21 @@ def test_the_demo_learns_and_keeps_its_files(
         "learned_coin.py",
         "learned_house_prices.py",
     ]
+
+
+@pytest.mark.parametrize("goal", ["posterior", "map", "evidence"])
+def test_plans_that_iterate_verify_themselves_too(
+    goal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "kinds.py"
+    path.write_text(
+        "import platewright as pw\n"
+        "m = pw.Model('kinds')\n"
+        "n, k = m.plate('n'), m.plate('k', 2)\n"
+        "m.share = pw.Dirichlet(1, over=k)\n"
+        "m.rate = pw.Gamma(2, rate=1, plates=k)\n"
+        "m.z = pw.Categorical(m.share, plates=n)\n"
+        "m.y = pw.Poisson(m.rate[m.z], plates=n)\n"
+    )
+    assert main(["verify", str(path), "--known", "y", "--goal", goal]) == 0
+    assert "holds" in capsys.readouterr().out

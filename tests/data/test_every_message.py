@@ -58,7 +58,7 @@ BAD_COLUMNS: list[tuple[str, Domain, Any, type[Exception], list[str]]] = [
     ("bytes", LEVELS, np.array([b"a"]), errors.WrongType, ["bytes"]),
     ("records", REAL, np.zeros(1, dtype=[("a", float)]), errors.WrongType, ["records"]),
     ("scalar", REAL, 1.0, errors.ShapeError, ["0 axes", "axes in this order: (row)"]),
-    ("matrix", REAL, [[1.0]], errors.ShapeError, ["2 axes (1 x 1)", "1 plates"]),
+    ("matrix", REAL, [[1.0]], errors.ShapeError, ["2 axes (1 x 1)", "1 plate"]),
     ("huge code", LEVELS, [0, 2**40], errors.SizeError, ["convert the column to text"]),
 ]
 

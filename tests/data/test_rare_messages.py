@@ -141,3 +141,13 @@ def test_series_with_different_indices_are_not_matched_by_position() -> None:
         m.learn({"x": x, "y": pandas.Series([1.0, 2.0, 3.0])})
     same = m.learn({"x": x, "y": pandas.Series([1.0, 2.0, 3.0], index=[2, 1, 0])})
     assert same.log_evidence == m.learn({"x": x.to_numpy(), "y": [1.0, 2.0, 3.0]}).log_evidence
+
+
+def test_a_csv_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes("x,note\n1,caf\xe9\n".encode("latin-1"))
+    m = pw.Model("coin")
+    m.p = pw.Beta(1, 1)
+    m.x = pw.Bernoulli(m.p, plates=m.plate("n"))
+    with pytest.raises(errors.SourceError, match="not UTF-8 text: byte 0xe9"):
+        m.learn(path)

@@ -130,8 +130,6 @@ def test_sources_run_alone_and_give_the_numbers_of_the_library(
         printed = dict(np.load(tmp_path / f"{by}.found.npz"))
         shared = printed.keys() & expected.keys()
         assert len(shared) == len(printed) > 0, (by, printed.keys() ^ expected.keys())
-        near = (
-            {"rtol": 1e-3, "atol": 1e-4} if by == "mean-field" else {"rtol": 1e-6, "atol": 1e-8}
-        )
+        near = {"rtol": 1e-3, "atol": 1e-4} if by == "mean-field" else {"rtol": 1e-6, "atol": 1e-8}
         for name in shared:
             np.testing.assert_allclose(printed[name], expected[name], err_msg=f"{by}: {name}", **near)

@@ -121,3 +121,40 @@ def test_a_fit_for_the_mode_has_no_evidence_to_compare() -> None:
     m.x = pw.Bernoulli(m.p, plates=n)
     with pytest.raises(PlatewrightError, match="no evidence"):
         _ = pw.compare([m.learn({"x": TOSSES}, goal="map"), unknown_coin()]).probabilities
+
+
+def kinds(count: int) -> pw.Model:
+    m = pw.Model(f"{count} kinds")
+    n, k = m.plate("n"), m.plate("k", count)
+    m.share = pw.Dirichlet(1, over=k)
+    m.rate = pw.Gamma(2, rate=1, plates=k)
+    m.z = pw.Categorical(m.share, plates=n)
+    m.y = pw.Poisson(m.rate[m.z], plates=n)
+    return m
+
+
+def one_kind() -> pw.Model:
+    m = pw.Model("one kind")
+    m.rate = pw.Gamma(2, rate=1)
+    m.y = pw.Poisson(m.rate, plates=m.plate("n"))
+    return m
+
+
+def test_models_with_hidden_values_are_compared_by_the_evidence_that_they_have() -> None:
+    data = {"y": [0, 1, 0, 9, 8]}
+    several = [one_kind().learn(data), kinds(2).learn(data, goal="evidence"), kinds(3).learn(data, goal="evidence")]
+    found = pw.compare(several)
+    np.testing.assert_allclose(found.log_evidence, [fit.log_evidence for fit in several])
+    assert "enumeration" in str(found)
+    drawn = kinds(2).learn(data, chains=2, draws=200, warm_up=50)
+    close = pw.compare([several[1], drawn])
+    assert "chib, +-" in str(close)
+    assert abs(close.log_bayes_factor()) < 0.5
+    with pytest.raises(PlatewrightError, match="has no predict"):
+        found.predict({})
+
+
+def test_a_lower_bound_is_not_compared() -> None:
+    data = {"y": [0, 1, 0, 9, 8]}
+    with pytest.raises(PlatewrightError, match="a lower bound of its evidence only"):
+        pw.compare([one_kind().learn(data), kinds(2).learn(data, by="mean-field")])

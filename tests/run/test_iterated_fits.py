@@ -239,3 +239,54 @@ def test_a_closed_form_has_expected_values_too() -> None:
     fit = m.learn({"x": [1, 1, 0]})
     assert fit.expected("p") == pytest.approx(3 / 5)
     assert fit.evidence.method == "exact" and fit.evidence.value == fit.log_evidence
+
+
+def two_levels() -> pw.Model:
+    m = pw.Model("two levels")
+    row, k = m.plate("row"), m.plate("k", 2)
+    m.mu = pw.Normal(pw.array([-2.0, 2.0], over=k), sd=1, plates=k)
+    m.gap = m.mu[1] - m.mu[0]
+    m.wide = 2 * m.gap
+    m.z = pw.Bernoulli(0.5, plates=row)
+    m.where = m.mu[m.z]
+    m.y = pw.Normal(m.where, sd=1, plates=row)
+    return m
+
+
+@pytest.mark.parametrize(("by", "goal"), [("em", "map"), ("mean-field", "posterior"), ("gibbs", "posterior")])
+def test_functions_of_parameters_are_shown(by: str, goal: str) -> None:
+    fit = two_levels().learn({"y": [-2.0, -1.0, 2.5, 3.0]}, by=by, goal=goal)
+    gap = fit["mu"].mean[1] - fit["mu"].mean[0]
+    np.testing.assert_allclose([fit["gap"].mean, fit["wide"].mean], [gap, 2 * gap], atol=0.1)
+
+
+@pytest.mark.parametrize(("by", "goal"), [("em", "map"), ("mean-field", "posterior")])
+def test_what_has_no_posterior_says_what_to_ask(by: str, goal: str) -> None:
+    fit = two_levels().learn({"y": [-2.0, -1.0, 2.5, 3.0]}, by=by, goal=goal)
+    with pytest.raises(PlatewrightError, match=r'`z` is hidden(.|\n)*fit.probabilities\("z"\)'):
+        fit["z"]
+    with pytest.raises(PlatewrightError, match="`y` is known, so it has no posterior"):
+        fit["y"]
+
+
+def test_a_group_that_was_integrated_out_cannot_be_predicted() -> None:
+    m = pw.Model("groups")
+    group = m.plate("group")
+    m.top = pw.Normal(0, sd=10)
+    m.level = pw.Normal(m.top, sd=2, plates=group)
+    m.y = pw.Normal(m.level, sd=1, plates=m.plate("row", within=group))
+    fit = m.learn({"group": ["a", "a", "b"], "y": [1.0, 2.0, 3.0]}, goal="map", by="em")
+    with pytest.raises(PlatewrightError, match="`level`, which was integrated out"):
+        fit.predict({"group": ["a"]})
+    assert fit.evidence.value == pytest.approx(m.learn({"group": ["a", "a", "b"], "y": [1.0, 2.0, 3.0]}).log_evidence)
+
+
+def test_the_mode_of_an_undirected_part_has_its_normaliser() -> None:
+    m = pw.Model("three sites")
+    m.a, m.b, m.c = (pw.Undirected(levels=2) for _ in range(3))
+    m.potential("ab", 0.7 * pw.equal(m.a, m.b))
+    m.potential("bc", 0.7 * pw.equal(m.b, m.c))
+    fit = m.learn({"a": 1}, goal="map")
+    states = [0.7 * ((a == b) + (b == c)) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    assert fit.log_joint == pytest.approx(1.4 - np.logaddexp.reduce(states))
+    assert m.derive(["a"], goal="map").verify().passed

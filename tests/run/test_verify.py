@@ -13,7 +13,6 @@ import platewright as pw
 from example_models import MAKERS
 from platewright.algebra.expression import Constant
 from platewright.elimination.state import FamilyConditional
-from platewright.errors import ModelError
 from platewright.program.program import EVIDENCE
 from platewright.program.statements import Assign, Pool
 from platewright.run.checks.verifying import Verification, verify_fit
@@ -127,9 +126,31 @@ def test_a_method_for_the_evidence_proves_the_plan_that_it_stands_on(by: str) ->
     assert found.laws and found.passed, str(found)
 
 
-def test_an_approximation_says_that_it_has_no_law() -> None:
-    m = pw.Model("logistic")
-    m.b = pw.Normal(0, sd=1)
-    m.h = pw.Bernoulli(logit=m.b, plates=m.plate("toss"))
-    with pytest.raises(ModelError, match="approximation"):
-        m.derive(["h"], goal="evidence", by="laplace").verify()
+@pytest.mark.parametrize(
+    "name", ["normal_gamma", "regression", "coin", "table", "direction", "normal_wishart", "groups"]
+)
+def test_a_mode_proves_itself(name: str) -> None:
+    model, data = example(name)
+    known = [key for key in data if key in model.variables and model.variables[key].kind != "input"]
+    found = model.derive(known, goal="map").verify()
+    assert found.passed and "the mode is higher" in str(found)
+
+
+def test_a_point_beside_the_mode_is_found_out() -> None:
+    model, data = example("normal_gamma")
+    fit = model.learn(data, goal="map")
+    moved = {name: value * 1.05 for name, value in fit.estimate.items()}
+    fit.posterior.__dict__["modes"] = moved
+    assert not verify_fit(fit).passed
+
+
+@pytest.mark.parametrize("by", ["enumeration", "chib", "annealed", "laplace"])
+def test_every_method_for_the_evidence_proves_itself(by: str) -> None:
+    model = pw.Model("counts of two kinds")
+    row, kind = model.plate("row"), model.plate("kind", 2)
+    model.share = pw.Dirichlet(1, over=kind)
+    model.rate = pw.Gamma(2, rate=1, plates=kind)
+    model.z = pw.Categorical(model.share, plates=row)
+    model.y = pw.Poisson(model.rate[model.z], plates=row)
+    found = model.derive(["y"], goal="evidence", by=by).verify()
+    assert found.laws and found.passed, str(found)

@@ -59,10 +59,39 @@ def sparse_weights() -> pw.Model:
     return m
 
 
+def line() -> pw.Model:
+    m = pw.Model("line")
+    n = m.plate("n")
+    m.x = pw.Input(plates=n)
+    m.tau = pw.Gamma(2, rate=1)
+    m.b = pw.Normal(0, precision=m.tau)
+    m.y = pw.Normal(m.b * m.x, precision=m.tau, plates=n)
+    return m
+
+
+def factors() -> pw.Model:
+    m = pw.Model("factors")
+    n, d = m.plate("n"), m.plate("d", 3)
+    m.w = pw.Normal(0, sd=1, plates=d)
+    m.psi = pw.InverseGamma(2, scale=1, plates=d)
+    m.f = pw.Normal(0, sd=1, plates=n)
+    m.x = pw.Normal(m.w * m.f, variance=m.psi, plates=(n, d))
+    return m
+
+
+def trials() -> pw.Model:
+    """A start below the largest count is impossible, and no sampler finds its way out of it."""
+    m = pw.Model("unknown number of trials")
+    m.p = pw.Beta(1, 1)
+    m.count = pw.Poisson(60.0)
+    m.c = pw.Binomial(m.count, m.p, plates=m.plate("n"))
+    return m
+
+
 def finite(fit: object) -> None:
     values = fit.chains if hasattr(fit, "chains") else fit.estimate.values  # type: ignore[attr-defined]
     assert all(np.isfinite(value).all() for value in values.values())
-    if hasattr(fit, "log_joint"):
+    if hasattr(fit, "log_likelihood"):
         assert np.isfinite([fit.log_joint, fit.log_likelihood]).all()
 
 
@@ -88,6 +117,14 @@ REFUSED: dict[str, tuple[Callable[[], object], type[PlatewrightError], str]] = {
         lambda: impossible_chain().learn({"y": [0, 1], "x": [0, 1]}, **SHORT), PlatewrightError, "probability zero"),
     "an improper posterior, Gibbs": (
         lambda: flat_mixture(2).learn({"y": [1.0, 2.0, 3.0]}, **SHORT), ImproperPosterior, "improper"),
+    "values too large to be squared": (
+        lambda: mixtures.own_precisions().learn({"y": [1e300, 1.0]}, **SHORT), PlatewrightError, "too large to be sq"),
+    "values too large to be squared, EM": (
+        lambda: flat_mixture(2).learn({"y": [1e300, 1.0]}, goal="map"), PlatewrightError, "too large to be squared"),
+    "values too large to be squared, exact": (
+        lambda: line().learn({"x": [1e200, 2e200], "y": [1.0, 2.0]}), PlatewrightError, "`x` has the value 2e.200"),
+    "a constant column, mean field": (
+        lambda: flat_mixture(2).learn({"y": [1.0, 2.0, 3.0]}, by="mean-field"), PlatewrightError, "no upper bound"),
     "no starts": (lambda: mixtures.poissons().learn({"y": [1]}, goal="map", restarts=0), ParameterError, "restarts=0"),
     "no draws": (lambda: mixtures.poissons().learn({"y": [1]}, by="gibbs", draws=0), ParameterError, "draws=0"),
     "no chains": (lambda: mixtures.poissons().learn({"y": [1]}, by="gibbs", chains=0), ParameterError, "chains=0"),
@@ -110,6 +147,14 @@ SOLVED: dict[str, Callable[[], object]] = {
     "weights that want to be zero, Gibbs": lambda: sparse_weights().learn({"y": [0, 5, 1, 9, 7]}, **SHORT),
     "a probability at its edge": lambda: mixtures.contaminated().learn({"y": [0.1, 0.2, -0.1, 0.0]}, goal="map"),
     "separated classes": lambda: hierarchies.logistic().learn({"x": [-2, -1, 1, 2], "y": [0, 0, 1, 1]}, **SHORT),
+    "no rows, EM": lambda: mixtures.conjugate_precisions().learn({"y": np.zeros(0)}, goal="map"),
+    "no rows of labels, Gibbs": lambda: mixtures.latent_class().learn({"x": np.zeros((0, 3), int)}, **SHORT),
+    "no rows of labels, EM": lambda: mixtures.latent_class().learn({"x": np.zeros((0, 3), int)}, goal="map"),
+    "no rows, collapsed": lambda: mixtures.conjugate_precisions().learn(
+        {"y": np.zeros(0)}, **{**SHORT, "by": "collapsed-gibbs"}),
+    "no steps of a chain, Gibbs": lambda: sequences.counts().learn({"y": np.zeros(0, int)}, **SHORT),
+    "no rows of factors": lambda: factors().learn({"x": np.zeros((0, 3))}, goal="map"),
+    "a count that must exceed the data": lambda: trials().learn({"c": [40, 55, 48]}, **SHORT),
     "two far tight clusters": lambda: flat_mixture(2).learn(
         {"y": [*np.sin(np.arange(50.0)), *(1e8 + np.sin(np.arange(50.0)))]}, goal="map"),
 }  # fmt: skip
@@ -124,7 +169,9 @@ def test_what_has_no_answer_is_refused_in_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", SOLVED)
 def test_what_has_an_answer_gets_a_finite_one(name: str) -> None:
-    finite(SOLVED[name]())
+    fit = SOLVED[name]()
+    finite(fit)
+    assert "nan" not in str(fit.summary())  # type: ignore[attr-defined]
 
 
 def test_a_start_that_collapses_gives_way_to_one_that_does_not() -> None:

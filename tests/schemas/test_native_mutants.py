@@ -87,7 +87,8 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(conditionals, "coded_rates")),
     mutant("rows are sorted once and classes move", Slices.sort_rows, "{code}[row] =", "{code}[row] = 0 *",
            partial(conditionals, "hidden_rates")),
-    mutant("a slice leaves its domain", Slices.density, "x <= 0.0", "x <= -9.0", partial(conditionals, "rates_of_groups")),
+    mutant("a slice leaves its domain", Slices.density, "x <= 0.0", "x <= -9.0",
+           partial(conditionals, "rates_of_groups")),
     # gradients and scales
     mutant("a slope forgets the volume", c_gibbs_coordinates.Piece.slope, "exp({u}) + 1.0", "exp({u})",
            partial(conditionals, "rates_of_coins")),

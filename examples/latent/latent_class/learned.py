@@ -47,7 +47,7 @@ def soft_start(columns, shape, levels, generator):
 
 def levels_apart(values):
     """Labels as zeros and ones, so that they have distances."""
-    flat = np.reshape(values, (len(values), -1))
+    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
     return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 

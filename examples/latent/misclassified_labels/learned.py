@@ -33,7 +33,7 @@ def grouped(codes, shape, weights=None):
     weights = np.asarray(weights, dtype=float)
     if weights.ndim == 1:
         return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), -1)
+    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
     sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
@@ -451,7 +451,7 @@ def soft_start(columns, shape, levels, generator):
 
 def levels_apart(values):
     """Labels as zeros and ones, so that they have distances."""
-    flat = np.reshape(values, (len(values), -1))
+    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
     return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from platewright.algebra.decimal_fold import added, multiplied
 from platewright.algebra.expression import (
     ONE,
     ZERO,
@@ -78,7 +79,7 @@ def add(*terms: object) -> Expression:
             stack.extend(reversed(term.terms))
             continue
         number, rest = _coefficient(term)
-        collected[rest] = collected.get(rest, 0.0) + number
+        collected[rest] = added(collected[rest], number) if rest in collected else number
     parts: list[Expression] = []
     for rest, number in collected.items():
         if number == 0.0:
@@ -108,7 +109,7 @@ def multiply(*factors: object) -> Expression:
         factor = stack.pop()
         match factor:
             case Constant(value):
-                number *= value
+                number = multiplied(number, value)
             case Multiply(inner):
                 stack.extend(reversed(inner))
             case Indicator():
@@ -123,7 +124,7 @@ def multiply(*factors: object) -> Expression:
     for base, exponent in collected.items():
         part = power(base, exponent)
         if isinstance(part, Constant):
-            number *= part.value
+            number = multiplied(number, part.value)
         elif isinstance(part, Multiply):
             parts.extend(part.factors)
         else:

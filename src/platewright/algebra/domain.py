@@ -35,6 +35,12 @@ class Domain:
         return self.kind == "vector" or (self.kind == "real" and self.lower == -inf and self.upper == inf)
 
     @property
+    def has_volume(self) -> bool:
+        """Whether a constant density over all values can be made one that sums to one."""
+        ends = self.lower > -inf and self.upper < inf
+        return self.is_finite or self.kind in ("simplex", "circle") or (self.kind == "real" and ends)
+
+    @property
     def is_finite(self) -> bool:
         """Whether the values can be listed."""
         return self.kind == "levels" or (self.kind == "integer" and self.upper < inf and self.lower > -inf)

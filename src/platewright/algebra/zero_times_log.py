@@ -1,6 +1,7 @@
 """Where an exact zero meets the logarithm of zero, nothing is said: `0 log 0 = 0`, not NaN.
 
     y[n] log(e[n])      becomes      xlogy(y[n], e[n])          where e may be zero
+    w[n] xlogy(y[n], e[n])    becomes      xlogy(w[n] y[n], e[n])
 
 Rates and probabilities that are exactly zero are point masses: no count is seen, and its log density is zero.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from platewright.algebra.build import multiply
+from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import (
     Add,
     Call,
@@ -35,7 +36,7 @@ IsOpen = Callable[[Reference], bool]
 
 def zero_wins(expression: Expression, is_open: IsOpen) -> Expression:
     """The same expression, safe where a product holds the logarithm of something that may be zero."""
-    if not any(isinstance(part, Call) and part.function == "log" for part in walk(expression)):
+    if not any(isinstance(part, Call) and part.function in ("log", "xlogy") for part in walk(expression)):
         return expression
     inner = rebuild(expression, lambda part: zero_wins(part, is_open))
     return safe_product(inner, is_open) if isinstance(inner, Multiply) else inner
@@ -53,7 +54,20 @@ def safe_product(product: Multiply, is_open: IsOpen = lambda part: False) -> Exp
                 if isinstance(inside, Constant):
                     return Call("xlogy", (multiply(inside, *groups), argument))
                 return multiply(*groups, Call("xlogy", (inside, argument)))
+            case Add(terms) if any(_is_log_of_zero(term, is_open) for term in terms):
+                others = [other for other in product.factors if other is not factor]
+                parts = [multiply(*others, term) for term in terms]
+                return add(*(safe_product(part, is_open) if isinstance(part, Multiply) else part for part in parts))
+            case Call("xlogy", (weight, argument)):
+                groups = [other for other in product.factors if _is_group(other)]
+                outside = [other for other in product.factors if other not in (factor, *groups)]
+                if outside:
+                    return multiply(*groups, Call("xlogy", (multiply(weight, *outside), argument)))
     return product
+
+
+def _is_log_of_zero(term: Expression, is_open: IsOpen) -> bool:
+    return isinstance(term, Call) and term.function == "log" and can_be_zero(term.arguments[0], is_open)
 
 
 def _is_group(factor: Expression) -> bool:

@@ -23,8 +23,9 @@ def orient(signature: Signature, column: ColumnSpec, cells: Cells) -> Cells:
     if values.shape == (0,) and len(column.plates) > 1:
         return replace(cells, values=values.reshape(_empty_shape(signature, column)))
     axes = " x ".join(str(size) for size in values.shape) or "a single value"
+    plural = "" if len(column.plates) == 1 else "s"
     raise ShapeError(
-        f"`{column.name}` has {values.ndim} axes ({axes}), but lives on {len(column.plates)} plates",
+        f"`{column.name}` has {values.ndim} axes ({axes}), but lives on {len(column.plates)} plate{plural}",
         where=f"column `{column.name}`",
         expected=f"axes in this order: ({', '.join(column.plates)})" if column.plates else "a single value",
     )

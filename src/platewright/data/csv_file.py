@@ -31,10 +31,22 @@ BLOCK_BYTES = 1 << 22
 def read_header(path: Path) -> list[str]:
     """The column names."""
     with path.open(newline="", encoding="utf-8-sig") as file:
-        header = next(csv.reader(file), None)
+        try:
+            header = next(csv.reader(file), None)
+        except UnicodeDecodeError as error:
+            raise not_text(path, error) from None
     if not header:
         raise SourceError("the file has no header line", where=str(path), expected="column names in the first line")
     return header
+
+
+def not_text(path: Path, error: UnicodeDecodeError) -> SourceError:
+    """The error for bytes that are no UTF-8."""
+    return SourceError(
+        f"the file is not UTF-8 text: byte {error.object[error.start]:#04x}",
+        where=str(path),
+        hint="save it as UTF-8; spreadsheets call it `CSV UTF-8`",
+    )
 
 
 def read_csv(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
@@ -123,6 +135,8 @@ def _take(records: Iterator[list[str]], rows: int, width: int, start: int, path:
         piece = list(islice(records, rows))
     except csv.Error as problem:
         raise SourceError(f"the file is not CSV: {problem}", where=f"{path}, after row {start}") from problem
+    except UnicodeDecodeError as error:
+        raise not_text(path, error) from None
     for row, record in enumerate(piece):
         if len(record) != width:
             raise ShapeError(

@@ -71,7 +71,9 @@ def missing_value(place: Place, position: int, count: int) -> MissingValue:
         f"`{place.column.name}` has {count} missing value{'s' if count > 1 else ''} (null or NaN)",
         where=place.name_first(position, count),
         expected=f"{place.column.domain} in every cell",
-        hint="drop these rows, fill them, or leave the variable out of the data so that it is unknown",
+        hint="drop these rows or fill them"
+        if not place.column.is_random
+        else "drop these rows, fill them, or leave the variable out of the data so that it is unknown",
     )
 
 

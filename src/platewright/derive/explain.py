@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from platewright.algebra.expression import Index
+from platewright.derive.cautions import cautions
 from platewright.graph.equation import joint_equation
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
@@ -87,10 +88,14 @@ def _heading(plan: AnyPlan, word: str, wanted: Sequence[str]) -> list[str]:
     ]
 
 
-def _why_not_better(plan: AnyPlan) -> list[str]:
-    if not plan.declined:
-        return []
-    return ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
+def _ending(plan: AnyPlan) -> list[str]:
+    """What may go wrong, and why no better schema applies."""
+    lines = []
+    if found := cautions(plan):
+        lines += ["", "take care:", *(f"    {caution}" for caution in found)]
+    if plan.declined:
+        lines += ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
+    return lines
 
 
 def _about_labels(plan: EMPlan | EvidencePlan | GibbsPlan | MeanFieldPlan | CollapsedPlan) -> list[str]:
@@ -110,7 +115,7 @@ def explain_gibbs(plan: GibbsPlan) -> str:
     lines = _heading(plan, "unknown", plan.graph.unknown)
     for number, block in enumerate(plan.blocks, start=1):
         lines += [f"{number}. {line}" if k == 0 else f"       {line}" for k, line in enumerate(_told(block))]
-    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _ending(plan))
 
 
 def explain_evidence(plan: EvidencePlan) -> str:
@@ -122,7 +127,7 @@ def explain_evidence(plan: EvidencePlan) -> str:
         lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("elim"))]
     if plan.gibbs is None:  # a sampler has told it
         lines += _about_labels(plan)
-    return "\n".join(lines + _why_not_better(plan))
+    return "\n".join(lines + _ending(plan))
 
 
 def _told(block: Block) -> list[str]:
@@ -178,7 +183,7 @@ def explain_collapsed(plan: CollapsedPlan) -> str:
         for stage in move.stages:
             lines.append(f"    for each {', '.join(row.name for row in stage.rows)} of the element, one after another:")
             lines += [f"        + {_summed(change.loops)}{change.expression}" for change in stage.changes]
-    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _ending(plan))
 
 
 def _summed(loops: Sequence[Index]) -> str:
@@ -212,4 +217,4 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
         lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
         lines += [f"    {_line(statement)}" for statement in program.passes]
-    return "\n".join(lines + _about_labels(plan) + _why_not_better(plan))
+    return "\n".join(lines + _about_labels(plan) + _ending(plan))

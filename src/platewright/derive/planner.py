@@ -41,6 +41,14 @@ AUTOMATIC: dict[str, tuple[str, ...]] = {
 """For each goal the schemas that `by="auto"` tries, in order."""
 
 
+OTHERWISE = {
+    "posterior": "by='gibbs'",
+    "map": "goal='posterior', which can sample",
+    "evidence": "by='laplace', or by='mean-field' for a bound",
+}
+"""What takes almost any model, for each goal."""
+
+
 def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
     """The first schema that applies, with the reasons of those before it; an error when none does."""
     if by != "auto" and by not in dict(SCHEMAS):
@@ -57,5 +65,5 @@ def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
     raise NotSolvable(
         f"no schema solves `{graph.title}` for the goal {goal}:\n    {reasons}",
         expected="a model whose unknowns can be eliminated one after another",
-        hint="give conjugate priors, make a scale shared, make more variables known, or try by='gibbs'",
+        hint=f"give conjugate priors, make a scale shared, make more variables known, or try {OTHERWISE[goal]}",
     )

@@ -7,7 +7,7 @@ Arcs are read from the expressions, never stored, so a graph cannot disagree wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -127,6 +127,16 @@ class Graph:
         ]
         found += [Factor(name, potential.axes, potential.expression) for name, potential in self.potentials.items()]
         return tuple(found)
+
+    def is_likelihood(self, factor: Factor, hidden: Collection[str] = ()) -> bool:
+        """Whether a factor is of the known; a factor of an undirected part is, when something in such a part is known.
+
+        Hidden variables count with the known: they are summed out of the likelihood.
+        """
+        seen = self.known.union(hidden)
+        if factor.owner in self.nodes:
+            return factor.owner in seen
+        return any(node.kind == "undirected" and name in seen for name, node in self.nodes.items())
 
     @property
     def log_joint(self) -> Expression:

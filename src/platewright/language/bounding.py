@@ -6,29 +6,39 @@ Censored: a value is known to lie between the bounds, and no more; it is not div
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from platewright.algebra.build import expression
 from platewright.algebra.expression import Constant
 from platewright.errors import ParameterError
 from platewright.families import FAMILIES, family_named
-from platewright.language.distribution import Distribution
+from platewright.language.distribution import Distribution, as_plates
+from platewright.language.plate import Plate
 
 
-def Truncated(distribution: Distribution, *, lower: object = None, upper: object = None) -> Distribution:
-    """A distribution cut off at bounds, and made one again."""
-    return _bounded("Truncated", distribution, lower, upper)
+def Truncated(
+    distribution: Distribution, *, lower: object = None, upper: object = None, plates: Plate | Sequence[Plate] = ()
+) -> Distribution:
+    """A distribution cut off at bounds, and made one again. Plates may be given here or inside."""
+    return _bounded("Truncated", distribution, lower, upper, as_plates(plates))
 
 
-def Censored(distribution: Distribution, *, lower: object = None, upper: object = None) -> Distribution:
-    """A value of a distribution of which only bounds are known."""
-    return _bounded("Censored", distribution, lower, upper)
+def Censored(
+    distribution: Distribution, *, lower: object = None, upper: object = None, plates: Plate | Sequence[Plate] = ()
+) -> Distribution:
+    """A value of a distribution of which only bounds are known. Plates may be given here or inside."""
+    return _bounded("Censored", distribution, lower, upper, as_plates(plates))
 
 
-def _bounded(word: str, distribution: Distribution, lower: object, upper: object) -> Distribution:
+def _bounded(
+    word: str, distribution: Distribution, lower: object, upper: object, plates: tuple[Plate, ...]
+) -> Distribution:
     if not isinstance(distribution, Distribution):
         raise ParameterError(f"pw.{word}({distribution!r})", expected=f"pw.{word}(pw.Normal(...), lower=, upper=)")
+    if plates and distribution.plates:
+        raise ParameterError(f"pw.{word} was given plates twice, outside and inside", expected="plates once")
+    distribution = replace(distribution, plates=plates or distribution.plates)
     family = distribution.family
     if family.cumulative is None:
         able = ", ".join(other.name for other in FAMILIES if other.cumulative is not None)

@@ -16,6 +16,7 @@ from platewright.algebra.domain import POSITIVE, Domain
 from platewright.algebra.expand import Inseparable, expand
 from platewright.algebra.expression import ONE, ZERO, Constant, Expression, Index, Reference
 from platewright.algebra.facts import Facts
+from platewright.errors import ModelError
 from platewright.families import FAMILIES
 from platewright.family import Argument, Family, filled
 from platewright.graph.graph import Factor
@@ -130,10 +131,13 @@ def _match(
     found = [weights.pop(statistic, ZERO) for statistic in statistics]
     if weights:
         return Declined(family.name, f"{next(iter(weights))} is not among the statistics of {family.name}")
-    if all(weight == ZERO for weight in found):
-        return Declined(family.name, "")
+    if all(weight == ZERO for weight in found) and not domain.has_volume:
+        return Declined(family.name, "")  # a constant on endless space is no distribution
     arguments = {f"weight{k}": Argument(weight, axes) for k, weight in enumerate(found)}
-    parameters = {name: filled(form, arguments, axes) for name, form in family.from_natural.items()}
+    try:
+        parameters = {name: filled(form, arguments, axes) for name, form in family.from_natural.items()}
+    except ModelError:  # a precision of exactly zero has no variance
+        return Declined(family.name, f"a parameter of {family.name} would not be finite")
     if has_lower:
         parameters.update(_lower(family, collected.bounds, domain))
     improper = _improper(family, parameters)

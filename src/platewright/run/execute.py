@@ -86,7 +86,7 @@ def finish(
     """What follows from the statistics, checked: no NaN passes, an improper posterior is refused."""
     data, size = arguments(program, module, columns, sizes)
     try:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = module.finish(found, data, size)
     except ArithmeticError as error:
         raise ImproperPosterior(

@@ -13,6 +13,7 @@ from platewright.derive.explain import explain_plan
 from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, run_key
+from platewright.run.checks.sanity import check_moderate
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.evidence.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
@@ -55,6 +56,7 @@ def run_iterated(
     allowed = OPTIONS[plan.schema]
     if extra := set(options) - set(allowed):
         raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
+    check_moderate(columns)
     sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
     found = _run(plan, columns, sizes, dataset.labels, seed, backend, dict(options))
     return replace(found, seconds={**seconds, "run": perf_counter() - start})

@@ -112,7 +112,8 @@ def _planned(
     latent = find_latent(now, classes, gaussians, [block.program for block in blocks], lambda factor: factor)
     if isinstance(latent, Declined):
         return latent
-    rest = tuple(factor for factor in now.factors if not mentions(factor.expression, wanted))
+    # Those of the exact plan, for they hold the normalisers of undirected parts too.
+    rest = tuple(factor for factor in blocks[0].factors if not mentions(factor.expression, wanted))
     return EMPlan(graph, goal, latent, blocks, rest, prepared.steps, prepared.barren)
 
 
@@ -136,6 +137,8 @@ def _mode_blocks(graph: Graph, several: bool) -> tuple[Plan, ...] | Declined:
     for name in waiting:
         found = _given_the_rest(graph, [name])
         if isinstance(found, Declined):
+            if found.reason in whole.reason:
+                return Declined(NAME, whole.reason)
             return Declined(NAME, f"{whole.reason}; and {name} alone, given the rest: {found.reason}")
         blocks.append(found)
     return tuple(blocks)

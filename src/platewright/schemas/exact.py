@@ -174,7 +174,7 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
                 case _:
                     body.append(statement)
     body += _evidence(evidence, hoister)
-    is_open = _may_be_zero(graph)
+    is_open = may_be_zero(graph)
     body = [replace(s, expression=zero_wins(s.expression, is_open)) if isinstance(s, Assign) else s for s in body]
     sums = [replace(s, summand=zero_wins(s.summand, is_open)) for s in hoister.statistics.values()]
     every: tuple[Statistic | Pool, ...] = (*sums, *passes)
@@ -190,7 +190,7 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     return Program(graph.title, columns, every, tuple(body), results, codes, sizes, labels, within, whole)
 
 
-def _may_be_zero(graph: Graph) -> Callable[[Reference], bool]:
+def may_be_zero(graph: Graph) -> Callable[[Reference], bool]:
     """Which references are to data that may be exactly zero, such as exposures."""
     facts = graph.facts
     return lambda part: part.name in graph.nodes and graph.is_known(part.name) and not facts.is_positive(part)

@@ -14,6 +14,7 @@ from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.schemas.chain_group import ChainGroup, Scope, find_chain_groups, without_chains
 from platewright.schemas.chain_programs import chain_shares, chain_start, chain_weights
+from platewright.schemas.exact import may_be_zero
 from platewright.schemas.expectations import expectations
 from platewright.schemas.gaussian_hidden import GaussianGroup, find_gaussian_groups
 from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
@@ -142,7 +143,7 @@ def find_latent(
     joint = {names: None for names in together if len(names) > 1 and not inside.keys() & set(names)}
     along = {(inside[name], names): None for names in together for name in names if name in inside}
     for program in complete:
-        soft = softened(graph.plates, program, hidden, groups, bound, clouds)
+        soft = softened(graph.plates, program, hidden, groups, bound, clouds, may_be_zero(graph))
         if isinstance(soft, Declined):
             return soft
         programs.append(soft.program)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from platewright.algebra.build import multiply, substitute, total
 from platewright.algebra.expression import Expression, Index, Indicator, Lag, Multiply, Reference, mentions, walk
 from platewright.algebra.put_in import put_in
+from platewright.algebra.zero_times_log import IsOpen, zero_wins
 from platewright.language.plate import Plate, root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
@@ -42,9 +43,10 @@ def softened(
     groups: Sequence[Group],
     chains: Sequence[ChainGroup],
     gaussian: Sequence[GaussianGroup],
+    is_open: IsOpen,
 ) -> Softened | Declined:
     """A program for known hidden values as one for their probabilities, and points in place of Gaussians."""
-    softener = Softener(plates, tuple(hidden), tuple(groups), tuple(chains), tuple(gaussian))
+    softener = Softener(plates, tuple(hidden), tuple(groups), tuple(chains), tuple(gaussian), is_open)
     passes: list[Statistic | Pool] = []
     for statement in program.passes:
         found = softener.statement(statement)
@@ -82,6 +84,7 @@ class Softener:
     groups: tuple[Group, ...]
     chains: tuple[ChainGroup, ...]
     gaussian: tuple[GaussianGroup, ...]
+    is_open: IsOpen
     joint: dict[tuple[str, ...], None] = field(default_factory=dict)
     along: dict[tuple[ChainGroup, Scope], None] = field(default_factory=dict)
 
@@ -127,7 +130,7 @@ class Softener:
                 return found
             whole = whole.times(found)
         return (
-            _weighed_statistic(statement, whole, self.plates)
+            _weighed_statistic(statement, whole, self.plates, self.is_open)
             if isinstance(statement, Statistic)
             else _weighed_pool(statement, whole)
         )
@@ -181,7 +184,9 @@ class Softener:
         return Weighing(Reference(chain.array(scope), (*element, *levels)), changes, levels)
 
 
-def _weighed_statistic(statement: Statistic, whole: Weighing, plates: Mapping[str, Plate]) -> Statistic:
+def _weighed_statistic(
+    statement: Statistic, whole: Weighing, plates: Mapping[str, Plate], is_open: IsOpen
+) -> Statistic:
     body: Expression = multiply(whole.weight, put_in(statement.summand, whole.changes))
     kept = []
     for index in whole.extra:
@@ -192,7 +197,8 @@ def _weighed_statistic(statement: Statistic, whole: Weighing, plates: Mapping[st
             body = picked
         else:
             kept.append(index)
-    return replace(statement, over=(*statement.over, *kept), summand=body)
+    # A value of probability zero says nothing, however impossible it makes the row.
+    return replace(statement, over=(*statement.over, *kept), summand=zero_wins(body, is_open))
 
 
 def _picked(body: Expression, index: Index, statement: Statistic, plates: Mapping[str, Plate]) -> Expression | None:

@@ -41,8 +41,12 @@ def dealt(codes: Array, count: int) -> tuple[Array, Array]:
 
 def pilot_fit(designs: Sequence[tuple[Array, Array]]) -> Array:
     """Least squares of all rows at once; any value would do, a near one keeps the digits."""
-    lefts = [left.reshape(-1, left.shape[-1]) for left, _ in designs]
-    rights = [right.reshape(len(flat), -1) for flat, (_, right) in zip(lefts, designs, strict=True)]
+    lefts, rights = [], []
+    for left, right in designs:
+        rows = left.ndim - 1
+        count, width = int(np.prod(left.shape[:rows])), int(np.prod(right.shape[rows:]))  # there may be no rows
+        lefts.append(left.reshape(count, left.shape[-1]))
+        rights.append(right.reshape(count, width))
     found: Array = np.linalg.lstsq(np.concatenate(lefts), np.concatenate(rights), rcond=None)[0]
     return found
 

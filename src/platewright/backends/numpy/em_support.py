@@ -76,7 +76,7 @@ def soft_start(columns: Sequence[Array], shape: tuple[int, ...], levels: int, ge
 
 def levels_apart(values: Array) -> Array:
     """Labels as zeros and ones, so that they have distances."""
-    flat = np.reshape(values, (len(values), -1))
+    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
     return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 

@@ -57,7 +57,7 @@ def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | Non
     weights = np.asarray(weights, dtype=float)
     if weights.ndim == 1:
         return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), -1)
+    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
     sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 

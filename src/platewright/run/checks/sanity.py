@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from platewright.errors import ImproperPosterior, ParameterError, PlatewrightError
+from platewright.errors import ImproperPosterior, NotFinite, ParameterError, PlatewrightError
 from platewright.family import Array
+
+RUNAWAY = 1e9
+"""In units of the data, how far draws may be from zero under a flat prior."""
+LARGEST = 1e150
+"""Beyond this, sums of squares overflow."""
 
 
 def check_counts(least: int = 1, **counts: float) -> None:
@@ -29,6 +34,35 @@ def check_possible(name: str, log_weight: Array) -> None:
         expected="data that the model can produce",
         hint="look for probabilities of exactly 0 or 1 in the model",
     )
+
+
+def check_moderate(columns: Mapping[str, Array]) -> None:
+    """Numbers whose squares are beyond the range of floating point would make every density infinite."""
+    for name, values in columns.items():
+        if np.asarray(values).dtype.kind == "f" and np.size(values) and np.nanmax(np.abs(values)) > LARGEST:
+            raise NotFinite(
+                f"`{name}` has the value {values.flat[np.nanargmax(np.abs(values))]:g}, too large to be squared",
+                where=f"column {name}",
+                expected=f"numbers below {LARGEST:g} in size",
+                hint="measure it in other units",
+            )
+
+
+def check_near(chains: Mapping[str, Array], improper: Iterable[str], columns: Mapping[str, Array]) -> None:
+    """Draws under a flat prior that are far beyond anything the data could mean have run away."""
+    sizes = [np.abs(np.asarray(values, dtype=float)) for values in columns.values() if np.size(values)]
+    largest = max((float(size.max()) for size in sizes), default=1.0)
+    smallest = min((float(size[size > 0].min()) for size in sizes if (size > 0).any()), default=1.0)
+    for name in improper:
+        if name not in chains or not np.size(chains[name]):
+            continue
+        furthest = float(np.max(np.abs(chains[name])))
+        if furthest > RUNAWAY * max(1.0, largest) ** 2 / min(1.0, smallest) ** 2:
+            raise ImproperPosterior(
+                f"draws of `{name}` ran away to {furthest:.0e}: its prior is improper and data do not determine it",
+                expected="a proper prior, or data that determine every unknown",
+                hint="give it a proper prior; outcomes that a line separates leave its slope open",
+            )
 
 
 def check_finite(values: Mapping[str, Array]) -> None:

@@ -3,6 +3,7 @@
 log p(data, point) - log p(point | data) = log evidence         at any point (Bayes' theorem)
 sum of prequential scores = log evidence                        (chain rule)
 statistics of two halves, merged = statistics of all            (monoid)
+log p(data, mode) >= log p(data, point nearby)                  (goal `map`)
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from platewright.family import Array
+from platewright.run.checks.simulating import small_data
 from platewright.run.exact.fit import Fit
+from platewright.run.exact.runner import choose_runner
+from platewright.schema import Plan
 
 TOLERANCE = 1e-7
+NEIGHBOURS = 20
 
 
 @dataclass(frozen=True)
@@ -40,11 +46,21 @@ class Verification:
         return all(law.passed for law in self.laws)
 
     def __str__(self) -> str:
-        return "\n".join(str(law) for law in self.laws)
+        return "\n".join(str(law) for law in self.laws) or "no law applies to a plan of this kind"
+
+
+def verify_plan(plan: Plan, seed: int = 0) -> Verification:
+    """Check a closed-form plan on small made-up data."""
+    values, sizes = small_data(plan.graph, seed)
+    columns = {name: values[name] for name in plan.program.columns}
+    found = choose_runner(plan.program, "numpy", 0).statistics(columns, sizes)
+    return verify_fit(Fit(plan, found, columns, sizes, {}, "numpy", seed), seed)
 
 
 def verify_fit(fit: Fit, seed: int = 0) -> Verification:
     """Check a fit against the laws of exact learning."""
+    if fit.plan.goal == "map":
+        return Verification((_mode(fit, seed),))
     return Verification((_bayes(fit, seed), *_halves(fit)))
 
 
@@ -56,6 +72,31 @@ def _bayes(fit: Fit, seed: int) -> Law:
         errors.append(fit.log_joint_at(point) - fit.posterior.log_density(point) - fit.log_evidence)
     error = float(np.max(np.abs(errors))) / (1 + abs(fit.log_evidence))
     return Law("Bayes' theorem at 5 points", error, error < TOLERANCE)
+
+
+def _mode(fit: Fit, seed: int) -> Law:
+    """No point nearby is higher than the mode."""
+    generator = np.random.default_rng(seed)
+    rises = []
+    for _ in range(NEIGHBOURS):
+        point = {name: _nearby(fit, name, value, generator) for name, value in fit.estimate.items()}
+        with np.errstate(all="ignore"):
+            rises.append(fit.log_joint_at(point) - fit.log_joint)
+    error = max(0.0, float(np.nanmax(rises))) / (1 + abs(fit.log_joint))
+    return Law(f"the mode is higher than {NEIGHBOURS} points nearby", error, error < TOLERANCE)
+
+
+def _nearby(fit: Fit, name: str, value: Array, generator: np.random.Generator) -> Array:
+    """A point a few hundredths away, within the range of the variable; any other category."""
+    shape, domain = np.shape(value), fit.plan.graph.nodes[name].domain
+    if domain.is_finite:
+        levels = fit.sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper) + 1
+        return generator.integers(0, levels, shape)
+    factor = np.exp(0.02 * generator.standard_normal(shape[: len(shape) - 2] if domain.kind == "matrix" else shape))
+    moved = value * (factor[..., None, None] if domain.kind == "matrix" else factor)
+    if domain.kind == "simplex":
+        return moved / moved.sum(axis=-1, keepdims=True)
+    return np.where((moved >= domain.lower) & (moved <= domain.upper), moved, value)
 
 
 def _halves(fit: Fit) -> list[Law]:

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from platewright.derive.planner import AnyPlan, choose_plan
-from platewright.errors import NotSolvable, PlatewrightError, UnknownName
+from platewright.errors import NotSolvable, PlatewrightError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.recognition.exchangeable import find_symmetries
@@ -80,7 +80,7 @@ class EvidenceFit(Shown):
         if name in self.mode:
             return Point(name, self.mode[name], self.labels)
         if name not in self.plan.unknown:
-            raise UnknownName(name, self.plan.unknown, where="fit[...]")
+            raise self.absent(name, self.plan.unknown)
         raise PlatewrightError(
             f"{self.plan.schema} gives the evidence and no posterior of `{name}`", hint='learn(data, goal="posterior")'
         )

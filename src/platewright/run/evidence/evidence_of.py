@@ -43,5 +43,7 @@ def evidence_of(fit: Shown) -> Evidence:
                 raise PlatewrightError(
                     f"this estimate has no Laplace evidence: {plan.reason}", hint='learn(data, goal="evidence")'
                 )
-            return laplace(plan, fit.columns, fit.sizes, seed=fit.seed, start=fit.estimate.values)[0]
+            integrated = [member.name for group in fit.plan.latent.gaussian for member in group.members]
+            start = {**fit.estimate.values, **{name: fit.expected(name) for name in integrated}}
+            return laplace(plan, fit.columns, fit.sizes, seed=fit.seed, start=start)[0]
     raise PlatewrightError(f"a {type(fit).__name__} has no evidence", hint='learn(data, goal="evidence")')

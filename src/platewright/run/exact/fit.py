@@ -13,11 +13,12 @@ import numpy as np
 from platewright.algebra.evaluate import evaluate
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
-from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
+from platewright.errors import ImproperPosterior, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.program.program import EVIDENCE
+from platewright.run.checks.sanity import check_moderate
 from platewright.run.exact.changing import forgotten, row_plate, updated
 from platewright.run.exact.improper import check_proper, missing_for_scales
 from platewright.run.exact.marginal import Marginal
@@ -58,9 +59,12 @@ class Fit(Shown):
         try:
             found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
         except ImproperPosterior as error:
+            check_moderate(self.columns)
             if needed := missing_for_scales(self.plan, self.columns, self.sizes):
                 raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
             raise
+        if not all(np.isfinite(value).all() for value in found.values() if value.dtype.kind == "f"):
+            check_moderate(self.columns)
         check_proper(self.plan, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
         return found
@@ -110,7 +114,7 @@ class Fit(Shown):
         if name in self.plan.barren or (name in nodes and nodes[name].kind == "deterministic"):
             return Sampled(name, self._marginal_draws[name], self.labels)
         known = [*self.posterior.unknown, *self.plan.barren]
-        raise UnknownName(name, known, where="fit[...]")
+        raise self.absent(name, known)
 
     @cached_property
     def _marginal_draws(self) -> Mapping[str, Array]:
@@ -130,9 +134,15 @@ class Fit(Shown):
         """`log p(data, point)`: the joint density of data and unknowns, straight from the model."""
         if lacking := sorted(self.posterior.unknown - set(point)):
             raise PlatewrightError(f"the point has no `{lacking[0]}`", expected="a value for every unknown")
-        if not self.columns and self.plan.program.columns:
+        if self._has_rows:
+            return self._log_density_of(self.plan.factors, point)
+        if self.plan.goal == "map":
             raise PlatewrightError("the rows were read from a file and not kept", hint="learn from data in memory")
-        return self._log_density_of(self.plan.factors, point)
+        return self.log_evidence + self.posterior.log_density(point)  # Bayes' theorem, the other way round
+
+    @property
+    def _has_rows(self) -> bool:
+        return bool(self.columns) or not self.plan.program.columns
 
     def _log_density_of(self, factors: Iterable[Factor], point: Mapping[str, Array]) -> float:
         environment = self.posterior.environment.with_values(point)
@@ -176,13 +186,16 @@ class Fit(Shown):
     @property
     def log_joint(self) -> float:
         """`log p(data, estimate)`."""
-        return self.log_joint_at(self.estimate)
+        if self.plan.goal != "map" or self._has_rows:
+            return self.log_joint_at(self.estimate)
+        # For a mode Gaussian blocks are maximised out, so that what is left is integrated over the others alone.
+        return float(self.values[EVIDENCE]) + self.posterior.log_density(self.estimate, gaussian=False)
 
     @property
     def log_likelihood(self) -> float:
-        """`log p(data | estimate)`: the factors of the known variables at the estimate."""
-        known = self.plan.graph.known
-        return self._log_density_of([factor for factor in self.plan.factors if factor.owner in known], self.estimate)
+        """`log p(data | estimate)`: the joint density without the priors."""
+        prior = [factor for factor in self.plan.factors if not self.plan.graph.is_likelihood(factor)]
+        return self.log_joint - self._log_density_of(prior, self.estimate)
 
     # -- new rows ---
 

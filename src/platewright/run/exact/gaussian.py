@@ -141,5 +141,6 @@ class Block:
             array = np.transpose(array, [column.at.index(index) for index in order])
             batch = array.shape[: len(statement.batch)]
             outputs = array.shape[-1] if statement.output is not None else 1
-            parts.append(array.reshape(*batch, -1, outputs))
+            width = prod(array.shape[len(batch) : len(batch) + len(column.dense)])
+            parts.append(array.reshape(*batch, width, outputs))
         return np.concatenate(parts, axis=-2)

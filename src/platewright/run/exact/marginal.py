@@ -37,11 +37,6 @@ class Marginal:
     joint: Callable[[], Array | None] | None = None
     """What computes the covariance of jointly Gaussian (or Student) elements."""
 
-    @property
-    def value(self) -> Array | None:
-        """The point estimate: the joint mode for goal `map`, else the posterior mean where it has a closed form."""
-        return self.mean if self.point is None and self.family.mean is not None else self.point
-
     @cached_property
     def covariance(self) -> Array | None:
         """For jointly Gaussian (or Student) elements: their covariance, flattened in the order of the axes."""
@@ -70,6 +65,13 @@ class Marginal:
         return 0
 
     # -- moments ---
+
+    @property
+    def value(self) -> Array:
+        """The point estimate: the joint mode for goal `map`, else the posterior mean; of a category, the mode."""
+        if self.point is not None:
+            return self.point
+        return self.mode if self.family.domain.is_finite or self.family.mean is None else self.mean
 
     @property
     def mean(self) -> Array:
@@ -189,6 +191,11 @@ class Marginal:
 
     def _asked(self, what: str) -> Callable[..., Array]:
         function: Callable[..., Array] | None = getattr(self.family, what)
+        if function is None and self.family.domain.is_finite:
+            raise PlatewrightError(
+                f"`{self.name}` is a category, which has no {what}",
+                hint=f'use fit.probabilities("{self.name}") or .mode',
+            )
         if function is None:
             raise PlatewrightError(
                 f"the {what} of {self.family.name} has no closed form", hint="use .draw(n) and work with the draws"

@@ -243,8 +243,8 @@ class Posterior:
 
     # -- density ---
 
-    def log_density(self, point: Mapping[str, Array]) -> float:
-        """The log density of the joint posterior at one point (values of all unknowns)."""
+    def log_density(self, point: Mapping[str, Array], gaussian: bool = True) -> float:
+        """The log density of the joint posterior at one point (values of all unknowns), Gaussian blocks or not."""
         if missing := self.unknown - set(point):
             raise PlatewrightError(f"the point lacks `{min(missing)}`", expected="a value for every unknown")
         environment = self.environment.with_values(point)
@@ -261,7 +261,7 @@ class Posterior:
                     weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
                     at = np.asarray(point[conditional.variable], dtype=int)[..., None]
                     total += float(np.take_along_axis(weights, at, axis=-1).sum())
-                case GaussianConditional():
+                case GaussianConditional() if gaussian:
                     total += self._gaussian_density(conditional, point, environment)
         return total
 

@@ -35,15 +35,17 @@ class Runner:
         """
         given = arguments(self.program, self.module, columns, sizes)
         run = self.compiled if self.compiled is not None else self.module.statistics
-        if exact:
-            return self.module.statistics(*given, exact)
-        found = run(*given)
-        again = self.ill_conditioned(found) if exact is None else []
-        return self.module.statistics(*given, again) if again else found
+        with np.errstate(over="ignore", invalid="ignore"):  # who asks looks for what is not finite
+            if exact:
+                return self.module.statistics(*given, exact)
+            found = run(*given)
+            again = self.ill_conditioned(found) if exact is None else []
+            return self.module.statistics(*given, again) if again else found
 
     def ill_conditioned(self, found: Statistics) -> list[str]:
         """Names of the pools that have lost too many digits."""
-        return [] if self.module.ill_conditioned is None else self.module.ill_conditioned(found)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [] if self.module.ill_conditioned is None else self.module.ill_conditioned(found)
 
 
 def choose_runner(program: Program, backend: str, rows: int) -> Runner:

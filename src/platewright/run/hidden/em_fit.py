@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.run.hidden.em import Estimate
 from platewright.run.results.iterated import Iterated
@@ -51,10 +50,13 @@ class EstimatedFit(Iterated):
         return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend})"
 
     def __getitem__(self, name: str) -> Point:
-        """The estimate of a parameter."""
-        if name not in self.estimate.values:
-            raise UnknownName(name, self.estimate.values, where="fit[...]")
-        return Point(name, self.estimate.values[name], self.labels)
+        """The estimate of a parameter, or of a function of parameters."""
+        if name in self.estimate.values:
+            return Point(name, self.estimate.values[name], self.labels)
+        drawn = self.functions_of(self._parameters(1, self.seed), 1)
+        if name not in drawn:
+            raise self.absent(name, [*self.estimate.values, *drawn])
+        return Point(name, drawn[name][0], self.labels)
 
     def probabilities(self, name: str) -> Array:
         """Row by row the posterior of a hidden discrete variable at the estimate."""
@@ -69,8 +71,6 @@ class EstimatedFit(Iterated):
     def log_likelihood(self) -> float:
         """`log p(data | estimate)`: the objective without the priors."""
         environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
-        known = self.plan.graph.known | self.plan.latent.names
-        prior = sum(
-            float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest if f.owner not in known
-        )
-        return self.log_joint - prior
+        graph, hidden = self.plan.graph, self.plan.latent.names
+        prior = [factor for factor in self.plan.rest if not graph.is_likelihood(factor, hidden)]
+        return self.log_joint - sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in prior)

@@ -8,12 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from platewright.errors import PlatewrightError, UnknownName
+from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
 from platewright.run.hidden.mean_field_search import Bounded
-from platewright.run.results.iterated import Iterated
+from platewright.run.results.iterated import DRAWS_FOR_MEANS, Iterated
+from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.hidden import hidden_named
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -55,14 +56,16 @@ class MeanFieldFit(Iterated):
         everything = {**self.columns, **known} if isinstance(known, dict) else {}
         return Posterior(self.plan.complete, self.result.values, everything, self.sizes)
 
-    def __getitem__(self, name: str) -> Marginal:
-        """The mean-field distribution of one parameter."""
-        if name not in self.posterior.unknown:
-            raise UnknownName(name, self.posterior.unknown, where="fit[...]")
-        found = self.posterior.marginal(name)
-        if found is None:
-            raise PlatewrightError(f"the marginal of `{name}` has no closed form", hint="use fit.draws()")
-        return found
+    def __getitem__(self, name: str) -> Marginal | Sampled:
+        """The mean-field distribution of one parameter; by draws where it has no closed form, or is a function."""
+        found = self.posterior.marginal(name) if name in self.posterior.unknown else None
+        if found is not None:
+            return found
+        drawn = self.draws(DRAWS_FOR_MEANS)
+        drawn |= self.functions_of(drawn, DRAWS_FOR_MEANS)
+        if name not in drawn:
+            raise self.absent(name, drawn)
+        return Sampled(name, drawn[name], self.labels)
 
     def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
         """Draws of the parameters from the mean-field distribution."""

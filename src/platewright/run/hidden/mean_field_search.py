@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from platewright.errors import ParameterError, PlatewrightError
+from platewright.errors import ParameterError, PlatewrightError, Unbounded
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts
@@ -156,8 +156,8 @@ class _Search:
             change = _change(before, settled.moments)
             return Track(before, expectations, settled, (*now.history, change), change <= self.tolerance)
         bound = settled.evidence + entropy
-        if np.isnan(bound):
-            raise PlatewrightError("the lower bound is NaN", hint="look for components without rows")
+        if not np.isfinite(bound):
+            raise Unbounded("the objective of mean field")
         last = now.history[-1] if now.history else -np.inf
         if bound < last - FALL * (1 + abs(last)):
             raise PlatewrightError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment
 from platewright.errors import PlatewrightError
 from platewright.family import Array
+from platewright.graph.graph import Graph
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.forward import extended
 from platewright.run.results.shown import Shown
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
     from platewright.run.results.predicting import RowPrediction
 
 DRAWS_FOR_MEANS = 4_000
+
+
+def _roots(graph: Graph, name: str) -> set[str]:
+    """The variables with a distribution that a function is made of."""
+    found: set[str] = set()
+    for parent in graph.nodes[name].parents:
+        found |= _roots(graph, parent) if graph.nodes[parent].kind == "deterministic" else {parent}
+    return found
 
 
 class Iterated(Shown):
@@ -67,6 +77,18 @@ class Iterated(Shown):
         environment = Environment(self.columns, self.sizes)
         found = extended(self.plan.graph, self.plan.barren, environment, drawn, DRAWS_FOR_MEANS, generator)
         return np.asarray(found[name].mean(axis=0))
+
+    def functions_of(self, drawn: Mapping[str, Array], count: int) -> dict[str, Array]:
+        """Draws of the functions that the model names, as far as they need no hidden variable."""
+        graph = self.plan.graph
+        kept = {
+            name: node
+            for name, node in graph.nodes.items()
+            if node.kind != "deterministic" or not _roots(graph, name) & (set(graph.unknown) - set(drawn))
+        }
+        environment = Environment(self.columns, self.sizes)
+        found = extended(replace(graph, nodes=kept), (), environment, drawn, count, np.random.default_rng(self.seed))
+        return {name: values for name, values in found.items() if name not in drawn}
 
     def _hidden_mean(self, name: str) -> Array | None:
         """The mean of a hidden Gaussian: that of its points, over the classes that it depends on."""

@@ -65,6 +65,7 @@ class RowPrediction(Mapping[str, Sampled]):
 
     def __post_init__(self) -> None:
         self._check_given()
+        self._check_integrated_out()
         for name in self._kept:
             for axis in self.graph.nodes[name].axes:
                 old, new = self.learned[axis.plate], self.sizes[axis.plate]
@@ -131,6 +132,16 @@ class RowPrediction(Mapping[str, Sampled]):
                 raise PlatewrightError(
                     f"`{name}` is given, and `{odd}` above it would have to be inferred from it",
                     hint="learn from all rows together: what is missing in the data is unknown",
+                )
+
+    def _check_integrated_out(self) -> None:
+        """What EM and mean field integrate out on other plates than the rows has neither an estimate nor draws."""
+        lacking = set(self.graph.unknown) - {*self.parameters, *self.open, *self.columns}
+        for name in self.open:
+            if found := sorted(_ancestors(self.graph, name) & lacking):
+                raise PlatewrightError(
+                    f"`{name}` depends on `{found[0]}`, which was integrated out and has no estimate",
+                    hint="predict from draws: learn with by='gibbs'",
                 )
 
     # -- the mapping ---

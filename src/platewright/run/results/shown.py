@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from platewright.errors import UnknownName
 
 if TYPE_CHECKING:
     from platewright.recognition.exchangeable import Symmetry
@@ -54,6 +57,24 @@ class Shown:
         from platewright.recognition.exchangeable import find_symmetries
 
         return find_symmetries(self.plan.graph, self.plan.factors, self.sizes)
+
+    def absent(self, name: str, able: Iterable[str]) -> UnknownName:
+        """The refusal of `fit[name]`: why this name has no answer, and what to ask instead."""
+        graph = self.plan.graph
+        if name in graph.nodes and graph.is_known(name):
+            return UnknownName(
+                name,
+                able,
+                where="fit[...]",
+                found=f"`{name}` is known, so it has no posterior",
+                hint="fit.predict(...)",
+            )
+        latent = getattr(self.plan, "latent", None)
+        if latent is not None and name in latent.names:
+            asked = "probabilities" if graph.nodes[name].domain.is_finite else "expected"
+            found = f"`{name}` is hidden: {self.plan.schema} integrates it out"
+            return UnknownName(name, able, where="fit[...]", found=found, hint=f'fit.{asked}("{name}")')
+        return UnknownName(name, able, where="fit[...]")
 
     def _repr_html_(self) -> str:
         from platewright.run.results.summary import summary_html

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from platewright.derive.cautions import cautions
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.evidence.evidence_fit import EvidenceFit
@@ -27,11 +28,14 @@ from platewright.run.exact.marginal import Marginal
 from platewright.run.hidden.em_fit import EstimatedFit, Point
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.table import GAP, Row, Summary, table_html
+from platewright.run.samplers.effective_size import split_r_hat
 from platewright.run.samplers.sampled import Sampled
 from platewright.run.samplers.sampling import SampledFit
 
 PROBABILITIES = (0.05, 0.5, 0.95)
 MOST_ROWS = 20
+MOST_R_HAT = 1.2
+"""Beyond this, chains have plainly not found each other."""
 FIRST, LAST = 8, 3
 
 
@@ -65,7 +69,7 @@ def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
             rows += _point_rows(fit, name, found, most, notes)
         else:
             rows += _rows(fit, name, found, most, notes)
-    notes += _about_labels(fit)
+    notes += [*_about_labels(fit), *_about_chains(fit), *(f"take care: {caution}" for caution in cautions(fit.plan))]
     return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}{_score(fit)}", tuple(rows), tuple(notes))
 
 
@@ -79,6 +83,19 @@ def _about_labels(fit: AnyFit) -> list[str]:
         case _:
             return []
     return [f"{symmetry.sentence}; {done}" for symmetry in fit.symmetries]
+
+
+def _about_chains(fit: AnyFit) -> list[str]:
+    """Unknowns about which the chains disagree: their numbers are not yet those of the posterior."""
+    if not isinstance(fit, SampledFit):
+        return []
+    worst = {name: split_r_hat(fit.matched[name]) for name in fit.matched if _is_real(fit, name)}
+    apart = [f"{name} (R-hat {value:.2f})" for name, value in worst.items() if value > MOST_R_HAT]
+    return [f"the chains disagree about {', '.join(apart)}: run longer, with more warm-up"] if apart else []
+
+
+def _is_real(fit: AnyFit, name: str) -> bool:
+    return not fit.plan.graph.nodes[name].domain.is_discrete
 
 
 def unknown_names(fit: AnyFit) -> list[str]:

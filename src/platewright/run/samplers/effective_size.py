@@ -34,6 +34,18 @@ def effective_size(chains: Array) -> float:
     return count * draws / time
 
 
+def split_r_hat(chains: Array) -> float:
+    """The largest split R-hat over the elements of a variable (chain, draw, then its axes)  (Gelman et al. 2013)."""
+    half = chains.shape[1] // 2
+    if half < 2 or chains.size == 0:
+        return 1.0
+    parts = np.concatenate([chains[:, :half], chains[:, half : 2 * half]]).reshape(2 * len(chains), half, -1)
+    with np.errstate(all="ignore"):
+        within = parts.var(axis=1, ddof=1).mean(axis=0)
+        ratio = np.sqrt((half - 1) / half + parts.mean(axis=1).var(axis=0, ddof=1) / within)
+    return float(np.max(np.where(within > 0, ratio, 1.0)))
+
+
 def _autocovariance(chain: Array) -> Array:
     """Autocovariances at all lags, by the Fourier transform of the padded chain."""
     draws = len(chain)

@@ -7,6 +7,7 @@ log share, by linear assignment; again until nothing changes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class Matching:
         found = {name: self.with_axes(name, values) for name, values in chains.items()}
         for symmetry, to in zip(self.symmetries, self.to, strict=True):
             for name in set(symmetry.levelled) & set(found):
-                flat = found[name].reshape(*to.shape[:2], -1)
+                flat = found[name].reshape(*to.shape[:2], math.prod(found[name].shape[2:]))
                 found[name] = np.take_along_axis(to, flat, axis=2).reshape(found[name].shape)
         return found
 
@@ -72,7 +73,7 @@ def match(symmetries: Sequence[Symmetry], chains: Mapping[str, Array]) -> Matchi
 def _matched(symmetry: Symmetry, chains: Mapping[str, Array]) -> Array:
     parts = [chains[name] for name in symmetry.levelled if name in chains]
     count, draws = parts[0].shape[:2]
-    hidden = np.concatenate([part.reshape(count * draws, -1) for part in parts], axis=1)
+    hidden = np.concatenate([part.reshape(count * draws, math.prod(part.shape[2:])) for part in parts], axis=1)
     if hidden.shape[1] > MOST_CELLS:
         hidden = hidden[:, np.linspace(0, hidden.shape[1] - 1, MOST_CELLS).astype(int)]
     to = np.broadcast_to(np.arange(symmetry.size), (len(hidden), symmetry.size)).copy()

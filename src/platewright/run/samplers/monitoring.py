@@ -20,6 +20,7 @@ from platewright.graph.graph import Factor, Graph, topological
 from platewright.operations.split_partly_known import missing_name, observed_name, seen_name
 from platewright.run.exact.posterior import lift
 from platewright.run.forward import draw_node
+from platewright.run.samplers.sampled import one_after_another
 
 DRAW = Index("draw@", "draw@")
 MOST_CELLS = 2_000_000
@@ -82,7 +83,7 @@ class Drawn:
         nodes = _ancestors(self.graph, wanted)
         step = max(1, MOST_CELLS // max([self._size(node) for node in nodes] + [1]))
         generator = np.random.default_rng(seed)
-        flat = {name: found.reshape(-1, *found.shape[2:]) for name, found in self.chains.items()}
+        flat = {name: one_after_another(found) for name, found in self.chains.items()}
         total = self.shape[0] * self.shape[1]
         for start in range(0, total, step):
             some = {name: found[start : start + step] for name, found in flat.items()}

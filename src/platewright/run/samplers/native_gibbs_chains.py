@@ -19,7 +19,6 @@ from platewright.run.checks.sanity import check_finite
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
 from platewright.run.samplers.path_warnings import Told
-from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.stored_chains import StoredChain, packed, side_by_side, stored_chains
 
 SECONDS_IN_A_CALL = 0.1
@@ -28,13 +27,12 @@ SECONDS_IN_A_CALL = 0.1
 
 @dataclass(frozen=True)
 class Counts:
-    """How much to do, and where to begin if that was said."""
+    """How much to do."""
 
     chains: int
     draws: int
     warm_up: int
     thin: int
-    initial: Mapping[str, object] | None = None
 
 
 @dataclass(eq=False)
@@ -148,6 +146,7 @@ def run_chains(
     counts: Counts,
     seed: int,
     threads: int,
+    start: Callable[[np.random.Generator], Mapping[str, Array]],
     check: Callable[[Mapping[str, Array]], None],
     tick: Callable[[], object],
     checkpoint: Checkpoint | None = None,
@@ -159,8 +158,7 @@ def run_chains(
     stop = threading.Event()
     workers = []
     for number, generator in enumerate(np.random.default_rng(seed).spawn(counts.chains)):
-        start = starting_values(plan.graph, native.source.unknown, native.sizes, generator, counts.initial)
-        chain = native.chain(start, generator)
+        chain = native.chain(start(generator), generator)
         worker = _Worker(chain, movers_of(chain, generator), counts, check, stop)
         worker.begun, worker.storing = stored.get(number), store.path is not None
         workers.append(worker)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -9,6 +10,11 @@ import numpy as np
 
 from platewright.errors import PlatewrightError
 from platewright.family import Array
+
+
+def one_after_another(chains: Array) -> Array:
+    """Draws of all chains in one row; a variable without elements keeps their number."""
+    return chains.reshape(math.prod(chains.shape[:2]), *chains.shape[2:])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,11 @@ import numpy as np
 from platewright.algebra.evaluate import Environment
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
+from platewright.derive.cautions import improper_unknowns
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
-from platewright.run.checks.sanity import check_counts
+from platewright.run.checks.sanity import check_counts, check_near
 from platewright.run.exact.native import thread_count
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.shown import Shown
@@ -29,7 +30,8 @@ from platewright.run.samplers.moving import Mover
 from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, rows_in_a_sweep
 from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
 from platewright.run.samplers.path_warnings import warn_of_paths
-from platewright.run.samplers.sampled import Sampled
+from platewright.run.samplers.possible_state import possible_state
+from platewright.run.samplers.sampled import Sampled, one_after_another
 from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
 from platewright.run.ticking import progress
@@ -66,7 +68,7 @@ class SampledFit(Shown):
         found = self.matched.get(name)
         if found is None:
             found = self._followed(name)
-        return Sampled(name, found.reshape(-1, *found.shape[2:]), self.labels, found)
+        return Sampled(name, one_after_another(found), self.labels, found)
 
     def _followed(self, name: str) -> Array:
         """The draws of a node that follows from the unknowns."""
@@ -77,7 +79,7 @@ class SampledFit(Shown):
             if node in self.plan.barren or (variable.definition is not None and not graph.is_known(node))
         ]
         if name not in follow:
-            raise UnknownName(name, [*self.flat, *follow], where="fit[...]")
+            raise self.absent(name, [*self.flat, *follow])
         return Drawn(graph, self.matched, self.columns, self.sizes).node(name, self.seed)
 
     @cached_property
@@ -93,7 +95,7 @@ class SampledFit(Shown):
     @cached_property
     def flat(self) -> Mapping[str, Array]:
         """Draws of all chains one after another, under labels that agree."""
-        return {name: values.reshape(-1, *values.shape[2:]) for name, values in self.matched.items()}
+        return {name: one_after_another(values) for name, values in self.matched.items()}
 
     def expected(self, name: str) -> Array:
         """The posterior mean, of a discrete unknown the probabilities; of conditional means where they are known."""
@@ -206,7 +208,13 @@ def run_gibbs(
     columns = {name: _single(plan, name, values) for name, values in columns.items()}
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
-    counts = Counts(int(chains), int(draws), int(warm_up), int(thin), initial)
+    counts = Counts(int(chains), int(draws), int(warm_up), int(thin))
+    wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
+
+    def start(generator: np.random.Generator) -> dict[str, Array]:
+        values = starting_values(plan.graph, wanted, sizes, generator, initial)
+        return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
+
     store = checkpoint or Checkpoint()
     store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
     if chosen.native is not None:
@@ -215,10 +223,11 @@ def run_gibbs(
             check_state(plan, Environment({**columns, **values}, sizes))
 
         threads, tick = thread_count(), lambda: next(ticks, None)
-        found, told = run_chains(chosen.native, counts, seed, threads, check, tick, store)
+        found, told = run_chains(chosen.native, counts, seed, threads, start, check, tick, store)
         warn_of_paths(told)
     else:
-        found = _one_by_one(plan, columns, sizes, counts, seed, store, lambda: next(ticks, None))
+        found = _one_by_one(plan, columns, sizes, counts, seed, start, store, lambda: next(ticks, None))
+    check_near(found, improper_unknowns(plan.graph), columns)
     why = interrupted(found, (counts.chains, counts.draws))
     return found, replace(chosen, why=": ".join(part for part in (chosen.why, why) if part))
 
@@ -229,11 +238,11 @@ def _one_by_one(
     sizes: Mapping[str, int],
     counts: Counts,
     seed: int,
+    start: Callable[[np.random.Generator], Mapping[str, Array]],
     store: Checkpoint,
     tick: Callable[[], object],
 ) -> dict[str, Array]:
     """Chains by NumPy, one after another."""
-    wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
     stored = stored_chains(store)
     found: list[Mapping[str, Array]] = []
     movers: list[Mover] = []
@@ -242,8 +251,7 @@ def _one_by_one(
         if begun is not None and begun.count == counts.draws:
             found.append(begun.draws)
             continue
-        start = starting_values(plan.graph, wanted, sizes, generator, counts.initial)
-        sampler = Sampler(plan, columns, sizes, generator, start)
+        sampler = Sampler(plan, columns, sizes, generator, dict(start(generator)))
         keeping = Keeping()
 
         def state(keeping: Keeping = keeping) -> State:

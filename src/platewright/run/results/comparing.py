@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from platewright.errors import ImproperPosterior, PlatewrightError
 from platewright.family import Array
-from platewright.run.exact.fit import Fit
+from platewright.run.evidence.evidence import Evidence
+from platewright.run.results.shown import Shown
+from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampled import Sampled
 
 
@@ -17,7 +20,7 @@ from platewright.run.samplers.sampled import Sampled
 class Comparison:
     """Several fits to the same data, weighed against each other."""
 
-    fits: tuple[Fit, ...]
+    fits: tuple[Shown, ...]
     log_prior: Array
 
     @property
@@ -28,7 +31,7 @@ class Comparison:
     @property
     def log_evidence(self) -> Array:
         """The log evidence of each model."""
-        return np.array([fit.log_evidence for fit in self.fits])
+        return np.array([fit.evidence.value for fit in self.fits])
 
     @property
     def probabilities(self) -> Array:
@@ -54,42 +57,66 @@ class Comparison:
         parts: dict[str, list[Array]] = {}
         for number, (fit, share) in enumerate(zip(self.fits, shares, strict=True)):
             if share:
-                found = fit.predict(_for_model(fit, new), count=int(share), seed=seed + 1 + number).draws
+                found = (
+                    _able(fit, "predict").predict(_for_model(fit, new), count=int(share), seed=seed + 1 + number).draws
+                )
                 for name, values in found.items():
                     parts.setdefault(name, []).append(values)
         return {name: Sampled(name, np.concatenate(values)) for name, values in parts.items()}
 
     def log_predictive(self, new: object) -> Array:
         """For each complete new row its log predictive density, exact, averaged over the models."""
-        each = [fit.log_predictive(_for_model(fit, new)) for fit in self.fits]
+        each = [_able(fit, "log_predictive").log_predictive(_for_model(fit, new)) for fit in self.fits]
         with np.errstate(divide="ignore"):  # a model without probability says nothing
             return np.logaddexp.reduce(np.stack(each) + np.log(self.probabilities)[:, None], axis=0)
 
     def __str__(self) -> str:
         width = max(len(title) for title in self.titles)
-        lines = [f"{'model':<{width}}  log evidence  probability"]
-        for title, evidence, share in zip(self.titles, self.log_evidence, self.probabilities, strict=True):
-            lines.append(f"{title:<{width}}  {evidence:12.4f}  {share:11.6f}")
+        exact = all(fit.evidence.method == "exact" for fit in self.fits)
+        lines = [f"{'model':<{width}}  log evidence  probability{'' if exact else '  by'}"]
+        for title, fit, share in zip(self.titles, self.fits, self.probabilities, strict=True):
+            how = "" if exact else f"  {_method(fit.evidence)}"
+            lines.append(f"{title:<{width}}  {fit.evidence.value:12.4f}  {share:11.6f}{how}")
         return "\n".join(lines)
 
 
-def _for_model(fit: Fit, new: object) -> object:
+def _method(evidence: Evidence) -> str:
+    return f"{evidence.method}, +- {evidence.error:.2g}" if evidence.error else evidence.method
+
+
+def _able(fit: Shown, what: str) -> Any:
+    """A fit that can be asked this; evidence alone predicts nothing."""
+    if not hasattr(fit, what):
+        raise PlatewrightError(
+            f"the fit of `{fit.plan.graph.title}` by {fit.plan.schema} has no {what}",
+            hint='compare fits with goal="posterior" to predict',
+        )
+    return fit
+
+
+def _for_model(fit: Any, new: object) -> object:
     """Of a dict the columns that a model knows: nested models do not have the same inputs."""
-    if not isinstance(new, Mapping) or fit.signature is None:
+    if not isinstance(new, Mapping):
         return new
-    known = {*fit.signature.columns, *fit.signature.plates}
+    wanted = signature_of(fit.plan.graph)
+    known = {*wanted.columns, *wanted.plates}
     kept = {name: values for name, values in new.items() if name in known}
     return kept or len(np.atleast_1d(next(iter(new.values()), ())))
 
 
-def compare(fits: Sequence[Fit], prior: Sequence[float] | None = None) -> Comparison:
-    """Weigh models that were fitted to the same data."""
-    if not isinstance(fits, (list, tuple)) or not all(isinstance(fit, Fit) for fit in fits):
+def compare(fits: Sequence[Any], prior: Sequence[float] | None = None) -> Comparison:
+    """Weigh models that were fitted to the same data, each by the evidence that its fit can give."""
+    if not isinstance(fits, (list, tuple)) or not all(isinstance(fit, Shown) for fit in fits):
         raise PlatewrightError("not a list of fits", where="compare(...)", expected="pw.compare([fit, other])")
     if len(fits) < 2:
         raise PlatewrightError(f"{len(fits)} model to compare", expected="at least two fits")
     for fit in fits:
-        if not fit.plan.proper:
+        if fit.evidence.method == "lower bound":
+            raise PlatewrightError(
+                f"the fit of `{fit.plan.graph.title}` knows a lower bound of its evidence only",
+                hint='learn(data, goal="evidence")',
+            )
+        if not fit.evidence.proper:
             raise ImproperPosterior(
                 f"`{fit.plan.graph.title}` has an improper prior, so its evidence is known only up to a constant",
                 hint="give proper priors to compare models",
@@ -105,7 +132,7 @@ def compare(fits: Sequence[Fit], prior: Sequence[float] | None = None) -> Compar
         return Comparison(tuple(fits), np.log(weights / weights.sum()))
 
 
-def _check_same_data(fits: Sequence[Fit]) -> None:
+def _check_same_data(fits: Sequence[Any]) -> None:
     """Evidence of different data cannot be compared: the known random variables must be the same numbers."""
     first = fits[0]
     for fit in fits[1:]:
