@@ -157,4 +157,4 @@ def test_the_plan_explains_and_verifies_itself_and_prints_its_source() -> None:
     assert plan.verify().passed
     assert mixture().derive(known="y", by="collapsed-gibbs").verify().passed
     assert "int sweep(" in plan.source("c")
-    assert "def statistics" in plan.source()
+    assert "def sweep(" in plan.source()

@@ -11,6 +11,7 @@ import pytest
 from backends import test_c_collapsed
 from platewright.backends.c_collapsed import collapsed as c_collapsed
 from platewright.backends.c_collapsed import rows as c_collapsed_rows
+from platewright.backends.kernels import collapsed as collapsed_kernels
 from platewright.errors import PlatewrightError
 from platewright.run.samplers import collapsed, collapsed_data
 from platewright.run.samplers.collapsed_fit import parameters_given
@@ -93,7 +94,7 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("weights of rows are lost", collapsed_gaussian.open_block,
            "multiply(rows.weight, features[a], second)", "multiply(features[a], second)",
            partial(ratio, "known_variance")),
-    mutant("nothing is taken off beforehand", collapsed_data.CollapsedData._centred,
+    mutant("nothing is taken off beforehand", collapsed_kernels.about_pilot,
            "right - (left @ pilot).reshape(right.shape)", "right", far),
     # the plain sampler
     mutant("the element is not taken out", Sampler.draw, "move.level.name: old}, -1.0)", "move.level.name: old}, 0.0)",
@@ -108,7 +109,7 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(ratio, "document_classes")),
     mutant("an element has its neighbour's rows", Sampler.rows, "listed[starts[element] : starts[element + 1]]",
            "listed[starts[element + 1] :]", partial(ratio, "document_classes")),
-    mutant("the likeliest level is taken", Sampler.chosen, "self.random.uniform() * running[-1]", "0.5 * running[-1]",
+    mutant("the likeliest level is taken", Sampler.chosen, "self.random.uniform()", "0.5",
            partial(same, "topics")),
     # emitted C
     mutant("the own level is weighed with the element in it", Rows.at_level, "if without and reference in entries:",

@@ -2,6 +2,7 @@
 
     y[n] log(e[n])      becomes      xlogy(y[n], e[n])          where e may be zero
     w[n] xlogy(y[n], e[n])    becomes      xlogy(w[n] y[n], e[n])
+    y[n] (a + z log(0))       becomes      y[n] a + xlogy(y[n] z, 0)
 
 Rates and probabilities that are exactly zero are point masses: no count is seen, and its log density is zero.
 """
@@ -67,7 +68,13 @@ def safe_product(product: Multiply, is_open: IsOpen = lambda part: False) -> Exp
 
 
 def _is_log_of_zero(term: Expression, is_open: IsOpen) -> bool:
-    return isinstance(term, Call) and term.function == "log" and can_be_zero(term.arguments[0], is_open)
+    """Whether a term of a sum is, or is a multiple of, the logarithm of something that may be zero."""
+    match term:
+        case Call("log", (argument,)) | Call("xlogy", (_, argument)):
+            return can_be_zero(argument, is_open)
+        case Multiply(factors):
+            return any(_is_log_of_zero(factor, is_open) for factor in factors)
+    return False
 
 
 def _is_group(factor: Expression) -> bool:

@@ -14,12 +14,13 @@ from itertools import product
 
 import numpy as np
 
+from platewright.backends.kernels.coordinates import Joined
 from platewright.errors import ImproperPosterior, PlatewrightError, SizeError
 from platewright.family import Array
 from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.evidence.evidence_given import evidence_given
-from platewright.run.samplers.unconstrained import Joined
+from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.evidence import EvidencePlan
 
 TOLERANCE = 1e-9
@@ -104,7 +105,7 @@ def _first_grid(
     plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[str, int], most: int
 ) -> tuple[Surface, dict[Cell, float]]:
     """The surface with its modes, and all points of the coarsest grid that matter."""
-    chart = Joined([plan.graph.nodes[name] for name in plan.hidden], sizes)
+    chart = unconstrained([plan.graph.nodes[name] for name in plan.hidden], sizes)
     surface = Surface(evidence_given(plan, columns, sizes), chart)
     modes = _modes(surface)
     _lay(surface, modes)
