@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from platewright.algebra.domain import Domain
 from platewright.backends.kernels.coordinates import Joined
 from platewright.errors import ImproperPosterior, PlatewrightError, SizeError
 from platewright.family import Array
@@ -45,6 +46,7 @@ class Surface:
 
     log_evidence: Callable[[Mapping[str, Array]], float]
     chart: Joined
+    domains: Mapping[str, Domain]
     centre: Array = field(default_factory=lambda: np.zeros(0))
     root: Array = field(default_factory=lambda: np.zeros((0, 0)))
     step: float = FIRST_STEP
@@ -56,7 +58,7 @@ class Surface:
         self.points += 1
         with np.errstate(all="ignore"):
             values, volume = self.chart.values(np.asarray(u, dtype=float))
-            if not all(_is_inside(part.ends, values[part.name]) for part in self.chart.parts):
+            if not all(_is_inside(domain, values[name]) for name, domain in self.domains.items()):
                 return np.nan
             total = self.log_evidence(values) + volume
         if total == np.inf:
@@ -69,8 +71,9 @@ class Surface:
         return inside + float(np.log(np.cosh(t)).sum() + np.log(np.diagonal(self.root)).sum())
 
 
-def _is_inside(ends: tuple[float, float], value: Array) -> bool:
-    return bool(np.isfinite(value).all() and (value > ends[0]).all() and (value < ends[1]).all())
+def _is_inside(domain: Domain, value: Array) -> bool:
+    low, high = (-np.pi, np.pi) if domain.kind == "circle" else (domain.lower, domain.upper)
+    return bool(np.isfinite(value).all() and (value > low).all() and (value < high).all())
 
 
 def quadrature(
@@ -106,7 +109,8 @@ def _first_grid(
 ) -> tuple[Surface, dict[Cell, float]]:
     """The surface with its modes, and all points of the coarsest grid that matter."""
     chart = unconstrained([plan.graph.nodes[name] for name in plan.hidden], sizes)
-    surface = Surface(evidence_given(plan, columns, sizes), chart)
+    domains = {name: plan.graph.nodes[name].domain for name in plan.hidden}
+    surface = Surface(evidence_given(plan, columns, sizes), chart, domains)
     modes = _modes(surface)
     _lay(surface, modes)
     seen: dict[Cell, float] = {}
