@@ -18,7 +18,7 @@ from platewright.graph.graph import read_graph
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.collapsed_fit import start_sampler
 from platewright.run.samplers.native_collapsed import NativeCollapsed
-from platewright.run.samplers.xoshiro import Xoshiro
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 
 ALPHA, ETA = 0.1, 0.01
