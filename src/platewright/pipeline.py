@@ -7,9 +7,8 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from platewright.backends.plan_source import plan_source
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
@@ -19,8 +18,6 @@ from platewright.derive.cautions import cautions
 from platewright.derive.explain import told
 from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan, choose_plan
-from platewright.drawing.from_graph import picture_of
-from platewright.drawing.svg import picture_svg
 from platewright.errors import MissingValue, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
@@ -30,9 +27,6 @@ from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.checks.allocation import that_fits
 from platewright.run.checks.sizing import check_complete
-from platewright.run.checks.verifying import Verification, verify_plan
-from platewright.run.checks.verifying_evidence import verify_evidence
-from platewright.run.checks.verifying_iterations import verify_iterations
 from platewright.run.evidence.evidence_fit import EvidenceFit, settled
 from platewright.run.exact.changing import needs_rows, row_plate
 from platewright.run.exact.fit import Fit
@@ -52,6 +46,9 @@ from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.mean_field import MeanFieldPlan
 from platewright.structure.instances import Arc, instances, optional_arcs
+
+if TYPE_CHECKING:
+    from platewright.run.checks.verifying import Verification
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
@@ -321,6 +318,8 @@ class DerivedPlan:
 
     def source(self, backend: str = "numpy") -> str:
         """Standalone source in a target language; for an iterative plan, of each of its steps."""
+        from platewright.backends.plan_source import plan_source  # loaded when somebody looks, as all below
+
         return plan_source(self.plan, backend)
 
     @property
@@ -340,6 +339,10 @@ class DerivedPlan:
 
     def verify(self, seed: int = 0) -> Verification:
         """Run the laws that apply to the plan on small simulated data."""
+        from platewright.run.checks.verifying import verify_plan
+        from platewright.run.checks.verifying_evidence import verify_evidence
+        from platewright.run.checks.verifying_iterations import verify_iterations
+
         match self.plan:
             case Plan():
                 return verify_plan(self.plan, seed)
@@ -356,6 +359,9 @@ class DerivedPlan:
         return report(self.plan)
 
     def _repr_svg_(self) -> str:
+        from platewright.drawing.from_graph import picture_of
+        from platewright.drawing.svg import picture_svg
+
         return picture_svg(picture_of(self.plan.graph, title=self.plan.graph.title))
 
     def __getattr__(self, name: str) -> Any:

@@ -35,7 +35,7 @@ from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 OUTSIDE, MEMORY, IMPROPER, NOT_FINITE, IMPOSSIBLE = 1, 2, 3, 4, 5
 """What the emitted functions return when something is wrong."""
 
-MOST_LIGHT = 2000
+MOST_LIGHT = 200
 """Rows in a sweep up to which its C is compiled lightly."""
 
 
