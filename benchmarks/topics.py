@@ -14,11 +14,11 @@ import numpy as np
 from side_by_side import Line
 
 import platewright as pw
+from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.graph.graph import read_graph
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.collapsed_fit import start_sampler
 from platewright.run.samplers.native_collapsed import NativeCollapsed
-from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 
 ALPHA, ETA = 0.1, 0.01
