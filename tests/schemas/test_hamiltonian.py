@@ -182,6 +182,13 @@ def test_lost_paths_are_told() -> None:
         warn_of_paths([])
 
 
+def test_energies_beyond_the_numbers_of_the_machine_raise_nothing() -> None:
+    wild = Energies()
+    for energy in (1.0, 1e200, -1e200, 3.0):
+        wild.add(energy)
+    assert wild.share == 1.0 and wild.count == 4
+
+
 def test_an_energy_that_creeps_is_told() -> None:
     """A walk of small steps has a small share, independent energies one of about 2."""
     generator = np.random.default_rng(4)

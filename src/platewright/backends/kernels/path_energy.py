@@ -19,7 +19,8 @@ class Energies:
 
     def add(self, energy: float) -> None:
         """Take one more path into account."""
-        self.changes += (energy - self.last) ** 2 if self.count else 0.0
+        change = energy - self.last if self.count else 0.0
+        self.changes += change * change  # a power would raise where this is infinite: at a wild start it may be
         self.count += 1
         self.last = energy
         gap = energy - self.mean
@@ -28,8 +29,8 @@ class Energies:
 
     @property
     def share(self) -> float:
-        """E-BFMI; 1 where the energy stands still."""
-        return self.changes / self.spread if self.spread > 0 else 1.0
+        """E-BFMI; 1 where the energy stands still, or runs out of numbers: divergence tells of that."""
+        return self.changes / self.spread if 0 < self.spread < float("inf") else 1.0
 
 
 @dataclass(frozen=True)
