@@ -24,6 +24,7 @@ from platewright.language.bugs.arithmetic import (
     count_cells,
     whole,
 )
+from platewright.language.bugs.arrays import Moving, Ragged, locate, spread
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.relations import Grid, Relation, compute_on, flatten, lay_out
 from platewright.language.bugs.syntax import Assignment, Empty, Range, Text
@@ -82,23 +83,17 @@ def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> 
     for relation in relations:
         if relation.name != name:
             continue
+        indices = relation.target.indices or ()
         grid = lay_out(relation, scope, text.source)
-        try:
-            at = [_reached(part, grid, scope) for part in relation.target.indices or ()]
-        except NotKnown:
+        spots = locate(relation.target, (0,) * len(indices), grid, scope)
+        if any(isinstance(spot, Moving) for spot in spots):
             continue
-        if any(place is None for place in at):
+        if any(isinstance(part, Empty) for part in indices) or any(isinstance(spot, Ragged) for spot in spots):
             return True
-        # each slice is an axis of its own behind those of the loops
-        slices = [number for number, part in enumerate(relation.target.indices or ()) if isinstance(part, Range)]
-        opened = [
-            place.reshape((*[1] * slices.index(number), -1, *[1] * (len(slices) - 1 - slices.index(number))))
-            if number in slices
-            else place.reshape((*place.shape, *[1] * len(slices)))
-            for number, place in enumerate(at)
-            if place is not None
-        ]
-        found[relation.is_random].append(tuple(np.broadcast_arrays(*opened)) if at else (np.zeros(1, dtype=np.int64),))
+        try:
+            found[relation.is_random].append(spread(spots, grid) if spots else (np.zeros(1, dtype=np.int64),))
+        except NotKnown:  # too many cells to look at
+            return True
     rows = {
         kind: np.concatenate([np.column_stack([spot.reshape(-1) for spot in spots]) for spots in several])
         for kind, several in found.items()
@@ -108,18 +103,6 @@ def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> 
         return False
     both = np.concatenate([np.unique(rows[True], axis=0), np.unique(rows[False], axis=0)])
     return len(np.unique(both, axis=0)) < len(both)
-
-
-def _reached(part: Any, grid: Grid, scope: Scope) -> Array | None:
-    """The positions that one index of a target reaches: over the loops, or along a slice with constant ends."""
-    if isinstance(part, Empty):
-        return None
-    if not isinstance(part, Range):
-        return np.asarray(whole(compute_on(part, grid, scope)))
-    first, last = (np.unique(whole(compute_on(end, grid, scope))) for end in (part.first, part.last))
-    if first.size != 1 or last.size != 1 or last[0] - first[0] > MOST_CELLS:
-        return None
-    return np.arange(int(first[0]), int(last[0]) + 1)
 
 
 def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:
