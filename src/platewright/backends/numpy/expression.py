@@ -214,7 +214,7 @@ class NumpyPrinter:
         """`sum_n [group[n] = g] x[n]` in one pass over the rows."""
         self.used.add("grouped")
         others = tuple(axis for axis in scope if axis != found.group)
-        rows, values = self.code(found.code, (index,)), self.code(found.rest, (index, *others))
+        rows, values = self.position(found.code, (index,)), self.code(found.rest, (index, *others))
         weights = "" if found.rest == ONE else f", {values.text}"
         text = f"grouped([{rows.text}], ({self.size(found.group.plate)},){weights})"
         made = (found.group, *(axis for axis in values.axes if axis != index))
