@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,54 @@ def test_every_relabelling_keeps_the_joint(case: Case) -> None:
         for to in symmetry.relabellings():
             moved = {**small.values, **symmetry.moved(small.hidden, to)}
             assert log_joint(now.factors, moved, small.sizes) == pytest.approx(before, abs=1e-9)
+
+
+def labels_as_numbers(read: Callable[[pw.Model], object]) -> pw.Model:
+    """A mixture whose readings depend on the number of the class."""
+    m = pw.Model("numbers")
+    n, k = m.plate("n"), m.plate("k", 3)
+    m.p = pw.Dirichlet(1, over=k)
+    m.mu = pw.Normal(0, sd=2, plates=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    m.y = pw.Normal(read(m), sd=1, plates=n)
+    return m
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda m: m.z,
+        lambda m: 2.0 * m.z + m.mu[m.z],
+        lambda m: pw.exp(0.3 * m.z),
+        lambda m: m.mu[m.z] ** m.z,
+        lambda m: pw.where(m.z, m.mu[m.z], 0.0),
+        lambda m: pw.where(pw.less(m.z, 2), m.mu[m.z], 0.0),
+        lambda m: pw.where(pw.equal(m.z, 2), m.mu[m.z], 0.0),
+        lambda m: m.mu[m.z] + pw.where(pw.equal(m.z, 1), 1.0, 0.0),
+    ],
+    ids=range(8),
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_relabelling_of_numbers_keeps_the_joint_or_is_not_found(
+    read: Callable[[pw.Model], object], seed: int
+) -> None:
+    case = Case("numbers", lambda: labels_as_numbers(read), ("y",), {"n": 6})
+    small, now = instance(case, seed), case.graph
+    before = log_joint(now.factors, small.values, small.sizes)
+    for symmetry in find_symmetries(now, now.factors, small.sizes):
+        for to in symmetry.relabellings():
+            moved = {**small.values, **symmetry.moved(small.hidden, to)}
+            assert log_joint(now.factors, moved, small.sizes) == pytest.approx(before, abs=1e-9)
+
+
+def test_undirected_states_read_as_numbers_have_names() -> None:
+    m = pw.Model("field")
+    n = m.plate("n", ordered=True)
+    m.x = pw.Undirected(levels=2, plates=n)
+    m.potential("tie", 0.8 * pw.equal(m.x, m.lag("x")))
+    assert classes(m) == [((0, 1),)]
+    m.y = pw.Normal(m.x, sd=1, plates=n)
+    assert classes(m, "y") == []
 
 
 def mixture(share: object = 1.0, table: object = 0.0) -> tuple[pw.Model, pw.Plate, pw.Plate]:

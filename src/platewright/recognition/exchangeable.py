@@ -148,6 +148,8 @@ class _Classes:
         return node.domain.levels in self.plates and not self.graph.is_known(part.name)
 
     def _read(self, part: Expression) -> None:
+        if self._is_label(part):
+            self._apart()  # a label used as a number
         match part:
             case Reference(name, indices):
                 self._place(indices, self._axes(name))
@@ -174,8 +176,6 @@ class _Classes:
                 return
             case Root(_, row, _, _, _) if row.plate in self.plates:
                 return self._apart()  # a triangle depends on the order of its rows
-        if self._is_label(part):
-            return self._apart()  # a label used as a number
         for child in children(part):
             self._read(child)
 
