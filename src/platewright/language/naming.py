@@ -24,7 +24,7 @@ from platewright.errors import ModelError, ParameterError, PlateError, UnknownNa
 from platewright.family import Argument, filled
 from platewright.language.distribution import Distribution, literal
 from platewright.language.parameters import check_bounds, check_parameter
-from platewright.language.plate import Plate, beginning, membership
+from platewright.language.plate import Plate, beginning, membership, root_of
 from platewright.language.variable import Variable
 
 PENDING = Index("lag?", "lag?")
@@ -133,7 +133,7 @@ def _parameters(
                 where=f"variable {name}",
                 hint=f"name it first: m.{word} = {value!r}, then use m.{word}",
             )
-        written = expression(value)
+        written = _as_matrix(expression(value), own, axes[:rank], plates)
         check_parameter(name, family, word, written, axes[:rank], plates[axes[0].plate].size if axes else None)
         arguments[word] = Argument(align(name, written, own, axes[:rank], plates), axes[:rank])
     canonical: dict[str, Argument] = {}
@@ -143,6 +143,18 @@ def _parameters(
         written = filled(spellings[word], arguments, axes) if axes else _plain(spellings[word], arguments)
         canonical[parameter.name] = Argument(written, axes[: parameter.rank])
     return canonical
+
+
+def _as_matrix(
+    written: Expression, own: tuple[Index, ...], events: tuple[Index, ...], plates: Mapping[str, Plate]
+) -> Expression:
+    """A matrix written over two plates of one set, `over=` and another like it: the other one is its second axis."""
+    if len(events) < 2:
+        return written
+    root = root_of(plates, events[0].plate)
+    same = {index for index in free_indices(written) if root_of(plates, index.plate) == root}
+    others = same - {*own, *events}
+    return put_in(written, {others.pop(): events[1]}) if len(others) == 1 else written
 
 
 def _plain(template: Expression, arguments: Mapping[str, Argument]) -> Expression:
