@@ -30,7 +30,9 @@ def stacked(designs, batch):
     """All rows of one batch under each other."""
     flat = []
     for design in designs:
-        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        rows = 1  # not -1: a batch may be empty
+        for size in design.shape[batch:-1]:
+            rows *= size
         flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
@@ -43,7 +45,7 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
         design = np.concatenate([design, padding], axis=-2)
     upper = np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))
-    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    pivots = upper.diagonal(axis1=-2, axis2=-1)
     if not (np.abs(pivots) > 1e-3 * size).all():
         if width <= WIDEST:  # a column that all but follows from others: every digit counts
             upper = reflected(design)
@@ -124,13 +126,7 @@ def finish(found, data, size):
     # level given the rest: jointly Gaussian
     block1_columns = np.cumsum([0, size_time])
     # rows of level
-    block1_rows_0 = np.concatenate(
-        [
-            np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)),
-            np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1)),
-        ],
-        axis=-1,
-    )
+    block1_rows_0 = np.concatenate([np.full((size_time, 1), 1), np.full((size_time, 1), 0)], axis=-1)
     block1_rows_0 = block1_rows_0 * np.sqrt(4 * first_of_time)[..., None]
     block1_rows_0 = block1_rows_0[..., None, :]
     block1_rows_0 = placed(
@@ -142,11 +138,7 @@ def finish(found, data, size):
     )
     # rows of level
     block1_rows_1 = np.concatenate(
-        [
-            np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)),
-            np.reshape(np.broadcast_to(-1, (size_time,)), (size_time, 1)),
-            np.reshape(np.broadcast_to(0, (size_time,)), (size_time, 1)),
-        ],
+        [np.full((size_time, 1), 1), np.full((size_time, 1), -1), np.full((size_time, 1), 0)],
         axis=-1,
     )
     block1_rows_1 = block1_rows_1 * np.sqrt(4 + (-4) * first_of_time)[..., None]
@@ -162,10 +154,7 @@ def finish(found, data, size):
         1,
     )
     # rows of seen
-    block1_rows_2 = np.concatenate(
-        [np.reshape(np.broadcast_to(1, (size_time,)), (size_time, 1)), np.reshape(seen, (size_time, 1))],
-        axis=-1,
-    )
+    block1_rows_2 = np.concatenate([np.full((size_time, 1), 1), np.reshape(seen, (size_time, 1))], axis=-1)
     block1_rows_2 = block1_rows_2[..., None, :]
     block1_rows_2 = placed(
         block1_rows_2,

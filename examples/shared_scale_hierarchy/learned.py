@@ -247,7 +247,7 @@ def is_ill_conditioned(pool):
 
 def is_far_out(pool):
     """Whether a column is further from zero than `FAR_OUT` times its spread: it was rounded too much when stored."""
-    diagonal = np.diagonal(pool[2], axis1=-2, axis2=-1)
+    diagonal = pool[2].diagonal(axis1=-2, axis2=-1)
     far = pool[0][..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal
     return is_much(pool[0], far & (diagonal > 0))
 
@@ -260,8 +260,8 @@ def is_collinear(pool):
     and its root is zero.
     """
     scatter = pool[2]
-    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    left = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1) ** 2
+    diagonal = scatter.diagonal(axis1=-2, axis2=-1)
+    left = root_of_scatter(scatter).diagonal(axis1=-2, axis2=-1) ** 2
     asked = 1e-3 * diagonal
     asked[..., -1] *= 1e-3
     doubtful = left < asked
@@ -274,8 +274,9 @@ def is_collinear(pool):
 
 def is_much(total, doubtful):
     """Whether more than a twentieth of the weight is in cells with a doubtful column: few rows look so by chance."""
-    bad = doubtful.any(axis=-1)
-    return bool(bad.any() and np.sum(total * bad) > 0.05 * np.sum(total))
+    if not doubtful.any():
+        return False
+    return bool(np.sum(total * doubtful.any(axis=-1)) > 0.05 * np.sum(total))
 
 
 def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
@@ -286,17 +287,17 @@ def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
 
 def easy_root(scatter):
     """The root by LAPACK where no column is close to following from others; None where one is."""
-    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    diagonal = scatter.diagonal(axis1=-2, axis2=-1)
     spread = diagonal > 0
     if scatter.size == 0 or scatter[~spread].any():
         return None
     try:
-        lower = np.linalg.cholesky(scatter + np.where(spread, 0.0, 1.0)[..., None] * np.identity(scatter.shape[-1]))
+        lower = np.linalg.cholesky(np.where(spread[..., None], scatter, np.identity(scatter.shape[-1])))
     except np.linalg.LinAlgError:
         return None
-    if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
+    if (lower.diagonal(axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return np.swapaxes(lower, -1, -2) * spread[..., None, :]
+    return lower.swapaxes(-1, -2) * spread[..., None, :]
 
 
 def root_of_scatter(scatter, rest=None):
@@ -341,7 +342,9 @@ def stacked(designs, batch):
     """All rows of one batch under each other."""
     flat = []
     for design in designs:
-        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        rows = 1  # not -1: a batch may be empty
+        for size in design.shape[batch:-1]:
+            rows *= size
         flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
@@ -354,7 +357,7 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
         design = np.concatenate([design, padding], axis=-2)
     upper = np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))
-    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    pivots = upper.diagonal(axis1=-2, axis2=-1)
     if not (np.abs(pivots) > 1e-3 * size).all():
         if width <= WIDEST:  # a column that all but follows from others: every digit counts
             upper = reflected(design)
@@ -447,11 +450,7 @@ def finish(found, data, size):
     block1_columns = np.cumsum([0, 1, 1])
     # rows of level
     block1_rows_0 = np.concatenate(
-        [
-            np.reshape(np.broadcast_to(1, (size_group,)), (size_group, 1)),
-            np.reshape(np.broadcast_to(-1, (size_group,)), (size_group, 1)),
-            np.reshape(np.broadcast_to(0, (size_group,)), (size_group, 1)),
-        ],
+        [np.full((size_group, 1), 1), np.full((size_group, 1), -1), np.full((size_group, 1), 0)],
         axis=-1,
     )
     block1_rows_0 = block1_rows_0 * np.sqrt(2)
@@ -478,7 +477,7 @@ def finish(found, data, size):
     # overall given the rest: jointly Gaussian
     block2_columns = np.cumsum([0, 1])
     # rows of overall
-    block2_rows_0 = np.concatenate([np.reshape(1, (1)), np.reshape(0, (1))], axis=-1)
+    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
     block2_rows_0 = block2_rows_0 * np.sqrt(0.1)
     block2_rows_0 = block2_rows_0[..., None, :]
     block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)

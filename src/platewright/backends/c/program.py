@@ -34,7 +34,7 @@ from platewright.program.program import Program, expressions_of, statement_text
 from platewright.program.statements import Pool, Statistic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Output:
     """A statement that C computes, and the numbers it leaves: exact counts, doubles, or the four arrays of a pool."""
 
@@ -42,7 +42,7 @@ class Output:
     kind: OneOf["int64", "double", "pool"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CPass:
     """One function of the file: its name, the rows it runs over, and what its arguments hold, in order."""
 

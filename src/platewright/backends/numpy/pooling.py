@@ -213,7 +213,7 @@ def is_ill_conditioned(pool: Pool) -> bool:
 
 def is_far_out(pool: Pool) -> bool:
     """Whether a column is further from zero than `FAR_OUT` times its spread: it was rounded too much when stored."""
-    diagonal = np.diagonal(pool[2], axis1=-2, axis2=-1)
+    diagonal = pool[2].diagonal(axis1=-2, axis2=-1)
     far = pool[0][..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal
     return is_much(pool[0], far & (diagonal > 0))
 
@@ -226,8 +226,8 @@ def is_collinear(pool: Pool) -> bool:
     and its root is zero.
     """
     scatter = pool[2]
-    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-    left = np.diagonal(root_of_scatter(scatter), axis1=-2, axis2=-1) ** 2
+    diagonal = scatter.diagonal(axis1=-2, axis2=-1)
+    left = root_of_scatter(scatter).diagonal(axis1=-2, axis2=-1) ** 2
     asked = 1e-3 * diagonal
     asked[..., -1] *= 1e-3
     doubtful = left < asked
@@ -240,8 +240,9 @@ def is_collinear(pool: Pool) -> bool:
 
 def is_much(total: Array, doubtful: Array) -> bool:
     """Whether more than a twentieth of the weight is in cells with a doubtful column: few rows look so by chance."""
-    bad = doubtful.any(axis=-1)
-    return bool(bad.any() and np.sum(total * bad) > 0.05 * np.sum(total))
+    if not doubtful.any():
+        return False
+    return bool(np.sum(total * doubtful.any(axis=-1)) > 0.05 * np.sum(total))
 
 
 def rows_of_pool(
@@ -254,17 +255,17 @@ def rows_of_pool(
 
 def easy_root(scatter: Array) -> Array | None:
     """The root by LAPACK where no column is close to following from others; None where one is."""
-    diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+    diagonal = scatter.diagonal(axis1=-2, axis2=-1)
     spread = diagonal > 0
     if scatter.size == 0 or scatter[~spread].any():
         return None
     try:
-        lower = np.linalg.cholesky(scatter + np.where(spread, 0.0, 1.0)[..., None] * np.identity(scatter.shape[-1]))
+        lower = np.linalg.cholesky(np.where(spread[..., None], scatter, np.identity(scatter.shape[-1])))
     except np.linalg.LinAlgError:
         return None
-    if (np.diagonal(lower, axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
+    if (lower.diagonal(axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return np.swapaxes(lower, -1, -2) * spread[..., None, :]
+    return lower.swapaxes(-1, -2) * spread[..., None, :]
 
 
 def root_of_scatter(scatter: Array, rest: Array | None = None) -> Array:

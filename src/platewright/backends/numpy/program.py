@@ -296,9 +296,11 @@ class Emitter:
         parts = []
         for feature in source.features:
             value = self.printer.printed(feature.expression, (*cells, *feature.inner), full=True)
-            if len(feature.inner) != 1:
-                shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in cells)
-                value = f"np.reshape({value}, ({shape}{self._width(feature.inner)}))"
+            shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in cells) + self._width(feature.inner)
+            if isinstance(feature.expression, Constant):
+                value = f"np.full(({shape}), {self.printer.printed(feature.expression, ())})"
+            elif len(feature.inner) != 1:
+                value = f"np.reshape({value}, ({shape}))"
             parts.append(value)
         lines = [f"{design} = np.concatenate([{', '.join(parts)}], axis=-1)"] if cells or parts else []
         if source.weight != ONE:

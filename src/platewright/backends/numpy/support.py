@@ -81,7 +81,9 @@ def stacked(designs: Sequence[Array], batch: int) -> Array:
     """All rows of one batch under each other."""
     flat = []
     for design in designs:
-        rows = int(np.prod(design.shape[batch:-1]))  # not -1: a batch may be empty
+        rows = 1  # not -1: a batch may be empty
+        for size in design.shape[batch:-1]:
+            rows *= size
         flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
     return np.concatenate(flat, axis=-2)
 
@@ -94,7 +96,7 @@ def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the 
         design = np.concatenate([design, padding], axis=-2)
     upper = np.linalg.qr(design, mode="r")
     size = np.sqrt((design**2).sum(axis=-2))
-    pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+    pivots = upper.diagonal(axis1=-2, axis2=-1)
     if not (np.abs(pivots) > 1e-3 * size).all():
         if width <= WIDEST:  # a column that all but follows from others: every digit counts
             upper = reflected(design)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 
 from platewright.algebra.expression import Index
@@ -27,6 +28,12 @@ def check_allocations(program: Program, sizes: Mapping[str, int]) -> None:
                 expected=f"at most {MOST_NUMBERS:.3g} numbers in one table",
                 hint="give the plates fewer elements, or the unknowns fewer plates in common",
             )
+
+
+@lru_cache(maxsize=256)
+def _check_once(program: Program, sizes: tuple[tuple[str, int], ...]) -> None:
+    """The same, made once for the same sizes: a model is often fitted to many tables of one shape."""
+    check_allocations(program, dict(sizes))
 
 
 def _numbers(statement: Statistic | Pool | Assign | Triangularise, sizes: Mapping[str, int]) -> int:
@@ -53,7 +60,7 @@ def _numbers(statement: Statistic | Pool | Assign | Triangularise, sizes: Mappin
 def that_fits(plan: Plan, sizes: Mapping[str, int]) -> Plan:
     """The plan, or where its tables are too large one that was derived for plates of these sizes."""
     try:
-        check_allocations(plan.program, sizes)
+        _check_once(plan.program, tuple(sizes.items()))
     except SizeError:
         graph = plan.graph
         plates = {name: replace(plate, size=sizes.get(name, plate.size)) for name, plate in graph.plates.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ class Fit(Shown):
             if needed := missing_for_scales(self.plan, self.columns, self.sizes):
                 raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
             raise
-        if not all(np.isfinite(value).all() for value in found.values() if value.dtype.kind == "f"):
+        if not all(_is_finite(value) for value in found.values() if value.dtype.kind == "f"):
             check_moderate(self.columns)
         check_proper(self.plan, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
@@ -266,6 +267,10 @@ class Fit(Shown):
         from platewright.run.results.saving import save
 
         save(self, path)
+
+
+def _is_finite(value: Array) -> bool:
+    return bool(np.isfinite(value).all()) if value.ndim else isfinite(value.item())
 
 
 def _columns_of(new: object) -> Mapping[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,15 +106,19 @@ def _moments(posterior: Posterior, block: Block) -> Moments | None:
         return _moments_through_blocks(posterior, block)
     outer_mean, outer_covariance = outer
 
-    @cache
     def covariance() -> Array:
         own = block.unit_covariance()
         gain = block.gain()
-        return own if gain is None else own + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
+        if gain is None or outer_covariance is None:
+            return own
+        return own + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
 
-    return Moments(
-        block.solved(outer_mean), lambda: np.diagonal(covariance(), axis1=-2, axis2=-1)[..., None], covariance
-    )
+    later = Later({"covariance": covariance})
+
+    def spread() -> Array:
+        return np.diagonal(later["covariance"], axis1=-2, axis2=-1)[..., None]
+
+    return Moments(block.solved(outer_mean), spread, lambda: later["covariance"])
 
 
 def _moments_through_blocks(posterior: Posterior, block: Block) -> Moments | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 
 from platewright.family import Array
 
@@ -12,10 +11,13 @@ class Later(Mapping[str, Array]):
     """A mapping of values that are still to be computed."""
 
     def __init__(self, computations: Mapping[str, Callable[[], Array]]) -> None:
-        self._computations = {name: cache(computation) for name, computation in computations.items()}
+        self._computations = computations
+        self._found: dict[str, Array] = {}
 
     def __getitem__(self, name: str) -> Array:
-        return self._computations[name]()
+        if name not in self._found:
+            self._found[name] = self._computations[name]()
+        return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._computations)

@@ -13,9 +13,9 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -118,9 +118,17 @@ def thread_count() -> int:
 
 
 @lru_cache(maxsize=1)
-def _helpers() -> ThreadPoolExecutor:
-    """Threads that wait for work: to start one takes longer than to wake it."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, "platewright")
+def _helpers() -> SimpleQueue[Callable[[], None]]:
+    """Work for threads that wait for it: to start one takes longer than to wake it."""
+    tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+    for number in range(os.cpu_count() or 1):
+        threading.Thread(target=_help, args=(tasks,), name=f"platewright_{number}", daemon=True).start()
+    return tasks
+
+
+def _help(tasks: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        tasks.get()()
 
 
 @lru_cache(maxsize=64)
@@ -183,24 +191,46 @@ def _run(
     return found
 
 
+@dataclass(frozen=True)
+class Cut:
+    """How the rows of a pass are cut into ranges, and the shapes of the arrays that each range fills."""
+
+    rows: int
+    step: int
+    starts: tuple[int, ...]
+    threads: int
+    """How many threads the work is worth."""
+    shapes: tuple[list[tuple[int, ...]], ...]
+
+
+@lru_cache(maxsize=256)
+def _cut(one: CPass, known: tuple[tuple[str, int], ...], numbers: int) -> Cut:
+    """The cut depends on sizes only, never on the number of threads, so it is made once for them."""
+    sizes = dict(known)
+    rows = math.prod(sizes[index.plate] for index in one.over)
+    shapes = tuple(_shapes(output, sizes) for output in one.outputs)
+    filled = sum(math.prod(shape) for group in shapes for shape in group)
+    wholes = [whole for output in one.outputs for whole in expressions_of(output.statement)]
+    calls = sum(isinstance(part, Call) for whole in wholes for part in walk(whole))
+    worth = max((numbers + 10 * calls * rows) // WORK_IN_RANGE, 1)
+    ranges = max(math.ceil(rows / ROWS_IN_RANGE), min(worth, MANY_RANGES))
+    step = max(BLOCK * math.ceil(rows / (ranges * BLOCK)), 4 * filled)
+    return Cut(rows, step, tuple(range(0, rows, step)) or (0,), worth, shapes)
+
+
 def _ranges(
     one: CPass, function: Any, columns: Mapping[str, NDArray[Any]], sizes: Mapping[str, int], threads: int | None
 ) -> list[list[Part]]:
-    """What each range of rows leaves; the cut depends on sizes only, never on the number of threads."""
-    rows = math.prod(sizes[index.plate] for index in one.over)
-    shapes = [_shapes(output, sizes) for output in one.outputs]
-    numbers = sum(math.prod(shape) for group in shapes for shape in group)
-    worth = max(_work(one, columns, rows) // WORK_IN_RANGE, 1)
-    ranges = max(math.ceil(rows / ROWS_IN_RANGE), min(worth, MANY_RANGES))
-    step = max(BLOCK * math.ceil(rows / (ranges * BLOCK)), 4 * numbers)
-    starts = list(range(0, rows, step)) or [0]
-    results: list[list[Part]] = [[] for _ in starts]
-    pointers = (ctypes.c_void_p * max(len(one.columns), 1))(*(columns[name].ctypes.data for name in one.columns))
+    """What each range of rows leaves."""
+    arrays = [columns[name] for name in one.columns]
+    cut = _cut(one, tuple(sizes.items()), sum(array.size for array in arrays))
+    results: list[list[Part]] = [[] for _ in cut.starts]
+    pointers = (ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
     pitches = (columns[name].strides[1] // columns[name].itemsize for name in one.pitches)
     extents = (ctypes.c_int64 * max(len(one.sizes) + len(one.pitches), 1))(
         *(sizes[name] for name in one.sizes), *pitches
     )
-    waiting, lock = iter(range(len(starts))), threading.Lock()
+    waiting, lock = iter(range(len(cut.starts))), threading.Lock()
     codes: set[int] = set()
     failed: list[BaseException] = []
     finished = threading.Semaphore(0)
@@ -212,20 +242,22 @@ def _ranges(
             if k is None:
                 return
             try:
-                results[k] = [_empty(output, group) for output, group in zip(one.outputs, shapes)]
-                arrays = [array for part in results[k] for array in part]
-                out = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
-                stop = min(starts[k] + step, rows)
-                codes.add(function(pointers, extents, ctypes.c_int64(starts[k]), ctypes.c_int64(stop), out))
+                results[k] = [_empty(output, group) for output, group in zip(one.outputs, cut.shapes)]
+                filled = [array for part in results[k] for array in part]
+                out = (ctypes.c_void_p * len(filled))(*(array.ctypes.data for array in filled))
+                start = cut.starts[k]
+                stop = min(start + cut.step, cut.rows)
+                codes.add(function(pointers, extents, ctypes.c_int64(start), ctypes.c_int64(stop), out))
             except BaseException as error:  # told to the caller below, whichever thread met it
                 failed.append(error)
             finally:
                 finished.release()
 
-    for _ in range(min(threads or thread_count(), len(starts), worth) - 1):
-        _helpers().submit(work)
+    if len(cut.starts) > 1 and cut.threads > 1:
+        for _ in range(min(threads or thread_count(), len(cut.starts), cut.threads) - 1):
+            _helpers().put(work)
     work()
-    for _ in starts:  # ranges are waited for, not helpers: one that comes late finds nothing to do
+    for _ in cut.starts:  # ranges are waited for, not helpers: one that comes late finds nothing to do
         finished.acquire()
     if failed:
         raise failed[0]
@@ -234,13 +266,6 @@ def _ranges(
     if 1 in codes:
         raise OutsidePlate
     return results
-
-
-def _work(one: CPass, columns: Mapping[str, NDArray[Any]], rows: int) -> int:
-    """About how many operations a pass takes."""
-    wholes = [whole for output in one.outputs for whole in expressions_of(output.statement)]
-    calls = sum(isinstance(part, Call) for whole in wholes for part in walk(whole))
-    return sum(columns[name].size for name in one.columns) + 10 * calls * rows
 
 
 # -- what comes back -------------------------------------------------------------------------------------------------
@@ -301,9 +326,9 @@ def _result(output: Output, part: Part, sizes: Mapping[str, int]) -> Any:
         return part[0][()]
     assert len(part) == len(OUTPUTS)
     total, centre, offset, scatter = part
-    constant, down, across = _places(statement, tuple(_widths(statement, sizes)))
+    constant, down, across = _places(output, tuple(_widths(statement, sizes)))
     mean = np.zeros((*total.shape, len(constant))) + constant
-    rest = np.zeros_like(mean)
+    rest = np.zeros(mean.shape)
     mean[..., across], rest[..., across] = two_sum(centre, offset)
     if (total <= 0).any():
         mean[total <= 0], rest[total <= 0] = 0.0, 0.0
@@ -313,8 +338,10 @@ def _result(output: Output, part: Part, sizes: Mapping[str, int]) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _places(pool: Pool, widths: tuple[int, ...]) -> tuple[Doubles, Any, Any]:
+def _places(output: Output, widths: tuple[int, ...]) -> tuple[Doubles, Any, Any]:
     """The constant features in their places, and where the live ones go, down and across the scatter."""
+    pool = output.statement
+    assert isinstance(pool, Pool)
     edges = np.cumsum([0, *widths])
     constant = np.zeros(int(edges[-1]))
     for k, feature in enumerate(pool.features):

@@ -74,11 +74,7 @@ class Posterior:
                 parameters = {}
                 for key, value in found.parameters.items():
                     rank = found.recognised.family.parameter(key).rank
-                    axes = (*node.plates, *node.events[:rank])
-                    if isinstance(value, Reference) and value.indices == axes and value.name in self.values:
-                        parameters[key] = self.values[value.name]  # computed already, axis by axis
-                    else:
-                        parameters[key] = np.array(evaluate(value, self.environment, axes))
+                    parameters[key] = self._value(value, (*node.plates, *node.events[:rank]))
                 return Marginal(name, found.recognised.family, parameters, found.recognised.transform, node.axes)
             case TableConditional() as table:
                 if mentions(table.log_weights, set(self.unknown)):
@@ -87,6 +83,12 @@ class Posterior:
             case GaussianConditional() as gaussian:
                 return gaussian_marginal(self, name, self.block(gaussian))
         return None
+
+    def _value(self, expression: Expression, axes: tuple[Index, ...]) -> Array:
+        """The value of an expression of data and computed values."""
+        if isinstance(expression, Reference) and expression.indices == axes and expression.name in self.values:
+            return self.values[expression.name]  # computed already, axis by axis
+        return np.array(evaluate(expression, self.environment, axes))
 
     def _table(self, name: str, table: TableConditional) -> Marginal:
         node = self.plan.graph.nodes[name]
@@ -125,9 +127,8 @@ class Posterior:
         if factor is None:
             return None
         node = self.plan.graph.nodes[name]
-        at = dict(zip(node.plates, place.indices, strict=True))
-        shape = np.array(evaluate(substitute(found.parameters["shape"], at), self.environment, batch))  # type: ignore[arg-type]
-        rate = np.array(evaluate(substitute(found.parameters["rate"], at), self.environment, batch))  # type: ignore[arg-type]
+        at: dict[Expression, Expression] = dict(zip(node.plates, place.indices, strict=True))
+        shape, rate = (self._value(substitute(found.parameters[key], at), batch) for key in ("shape", "rate"))
         return Scale("gamma", shape=shape, rate=rate / factor)
 
     def _matrix_scale(self, conditional: GaussianConditional, batch: tuple[Index, ...]) -> Scale | None:
@@ -142,12 +143,12 @@ class Posterior:
         if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
             return None
         node = self.plan.graph.nodes[inner.name]
-        at = dict(zip(node.plates, inner.indices[: len(node.plates)], strict=True))
+        at: dict[Expression, Expression] = dict(zip(node.plates, inner.indices[: len(node.plates)], strict=True))
         row, column = node.events
         key = "scale" if wanted == "InverseWishart" else "inverse_scale"
-        degrees = np.array(evaluate(substitute(found.parameters["degrees"], at), self.environment, batch))  # type: ignore[arg-type]
-        table = evaluate(substitute(found.parameters[key], at), self.environment, (*batch, row, column))  # type: ignore[arg-type]
-        return Scale("wishart", degrees=degrees, inverse_scale=np.array(table))
+        degrees = self._value(substitute(found.parameters["degrees"], at), batch)
+        table = self._value(substitute(found.parameters[key], at), (*batch, row, column))
+        return Scale("wishart", degrees=degrees, inverse_scale=table)
 
     # -- modes ---
 
