@@ -1,7 +1,7 @@
 # A fresh clone needs Python 3.11 or later and, for the C backend, a C compiler.
 #
 #   make demo        install and show a first model from graph to source
-#   make test        format and lint checks, then the tests
+#   make test        format, lint and type checks, then the tests
 #   make test-slow   the tests marked slow
 #   make types       mypy --strict
 #   make docs        the pages, in docs/_build/html
@@ -32,6 +32,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
 	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: $(VENV)/installed-dev

@@ -87,9 +87,9 @@ def decimal_rest(values):
             continue
         chosen = fraction & (scale == length)
         found = values[chosen]
-        power = float(10**places)
+        power = np.array(float(10**places))
         whole = np.rint(found * power)
-        power_rest = float(10**places - int(power))
+        power_rest = np.array(float(10**places - int(power)))
         near, beyond = twofold_quotient((whole, np.zeros_like(whole)), (power, power_rest))
         rest[chosen] = np.where(near == found, beyond, np.nan)
     return rest
@@ -116,7 +116,8 @@ def pooled(features, weight, codes, shape, exact=False):
     for start in range(0, count, step):
         stop = min(start + step, count)
         block = side_by_side(features, start, stop, width)
-        weights = np.asarray(weight[start:stop] if np.ndim(weight) else weight, dtype=float)
+        weights = np.asarray(weight, dtype=float)
+        weights = weights[start:stop] if weights.ndim else weights
         present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
         if codes:
             cell = np.ravel_multi_index([code[start:stop] for code in codes], shape)
@@ -136,7 +137,7 @@ def side_by_side(features, start, stop, width):
     column = 0
     for f in features:
         size = np.shape(f)[1] if np.ndim(f) == 2 else 1
-        part = f[start:stop] if np.ndim(f) else f
+        part = np.asarray(f)[start:stop] if np.ndim(f) else f
         block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
         column += size
     return block
@@ -236,10 +237,10 @@ def merged_pools(left, right):
     right_mean = (right[1], right[3] if len(right) > 3 else np.zeros_like(right[1]))
     shift = twofold_sum(right_mean, (-left_mean[0], -left_mean[1]))
     if len(left) < 5 or len(right) < 5:
-        share = right[0] / some
-        mean = twofold_sum(left_mean, twofold_product(shift, (share[..., None], 0.0)))
-        between = (left[0] * share)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
-        return total, mean[0], left[2] + right[2] + between, mean[1]
+        part = right[0] / some
+        mean = twofold_sum(left_mean, twofold_product(shift, (part[..., None], np.zeros(()))))
+        apart = (left[0] * part)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
+        return total, mean[0], left[2] + right[2] + apart, mean[1]
     share = tuple(part[..., None] for part in twofold_quotient((right[0], 0.0 * some), (some, 0.0 * some)))
     mean = twofold_sum(left_mean, twofold_product(shift, share))
     pull = twofold_product(shift, twofold_product(share, (left[0][..., None], 0.0 * share[1])))
@@ -326,9 +327,9 @@ def root_of_scatter(scatter, rest=None):
         if rest is None:
             high = high - row[..., :, None] * (row / scale)[..., None, :]
             continue
-        row = (row, np.where(row == 0, 0.0, low[..., j, :]))
-        part = twofold_quotient(row, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
-        square = twofold_product(tuple(r[..., :, None] for r in row), tuple(p[..., None, :] for p in part))
+        whole = (row, np.where(row == 0, 0.0, low[..., j, :]))
+        part = twofold_quotient(whole, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
+        square = twofold_product(tuple(r[..., :, None] for r in whole), tuple(p[..., None, :] for p in part))
         high, low = twofold_sum((high, low), (-square[0], -square[1]))
     return root
 
@@ -363,7 +364,7 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
         design = np.concatenate([design, padding], axis=-2)
-    upper = np.linalg.qr(design, mode="r")
+    upper = np.asarray(np.linalg.qr(design, mode="r"))
     size = np.sqrt((design**2).sum(axis=-2))
     pivots = upper.diagonal(axis1=-2, axis2=-1)
     if not (np.abs(pivots) > 1e-3 * size).all():

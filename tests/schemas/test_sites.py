@@ -139,7 +139,7 @@ def site_ratio(case: Case, seed: int) -> float:
         mover = BlockSites(small.graph, block, small.columns, small.sizes)
         mover.prepare(small.values)
         flat = np.array(small.values[mover.name]).ravel()
-        assert mover.classes is not None
+        assert mover.classes
         for sites, rows in zip(mover.members, mover.classes, strict=True):
             scores = mover.scores(small.values, flat, sites, rows)
             for k, site in enumerate(sites):

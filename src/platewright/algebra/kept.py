@@ -16,7 +16,7 @@ def kept(question: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
     @wraps(question)
     def asked(node: Any) -> Answer:
         try:
-            return node.__dict__[key]  # type: ignore[no-any-return]
+            return node.__dict__[key]
         except (AttributeError, KeyError):
             answer = question(node)
             node.__dict__[key] = answer

@@ -43,8 +43,7 @@ def definitions(module: ModuleType) -> dict[str, str]:
                 first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
                 found[node.name] = "".join(lines[first - 1 : node.end_lineno])
             case ast.Assign(targets=[ast.Name(id=name)]) if name.isupper():
-                last = after.end_lineno if _is_remark(after) else node.end_lineno
-                assert after is not None or last == node.end_lineno
+                last = after.end_lineno if after is not None and _is_remark(after) else node.end_lineno
                 found[name] = "".join(lines[node.lineno - 1 : last])
     return found
 

@@ -52,7 +52,7 @@ def iterated_latex(plan: AnyPlan) -> str:
 
 def _hidden(latent: Latent) -> list[str]:
     """Weights and probabilities of classes, weights of chains, curvature and slope of Gaussians."""
-    lines = [equation(places(s.name, s.indices), s.expression) for s in latent.expect.body]
+    lines = [equation(places(s.name, s.indices), s.expression) for s in latent.expect.assignments]
     for item in latent.hidden:
         if item.chain:
             how = "forward and backward recursions on the log weights"
@@ -62,7 +62,7 @@ def _hidden(latent: Latent) -> list[str]:
         shown = ", ".join(f"${symbol(member.name)}$" for member in group.members)
         how = "filtering and smoothing along chains" if group.step is not None else "element by element"
         lines.append(f"\n{shown}: Gaussian given the rest, {how}, with precision and slope\n")
-        lines += [equation(places(s.name, s.indices), s.expression) for s in group.curvature.body]
+        lines += [equation(places(s.name, s.indices), s.expression) for s in group.curvature.assignments]
     return lines
 
 

@@ -171,7 +171,7 @@ class Expecter:
         place = places.pop()
         back = dict(zip(node.axes, place, strict=True))
         own = substitute(atom, {Reference(name, place): node.symbol})
-        value = node.symbol
+        value: Expression = node.symbol
         if found.transform is not IDENTITY:
             value = substitute(found.transform.backward, {Reference("y"): node.symbol})
             own = substitute(own, {node.symbol: value})

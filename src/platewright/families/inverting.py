@@ -33,7 +33,7 @@ def between(
     sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
     sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
     found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
-    return (np.where(turned, 2 * centre - found, found) if turned.any() else found), sure
+    return (found if centre is None else np.where(turned, 2 * centre - found, found)), sure
 
 
 def within_ends(cumulative: Callable[[Array], Array], x: Array, lower: float, upper: float) -> Array:

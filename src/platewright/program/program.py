@@ -55,6 +55,13 @@ class Program:
     def __str__(self) -> str:
         return program_text(self)
 
+    @property
+    def assignments(self) -> tuple[Assign, ...]:
+        """The body of a program that only assigns, such as those of expectations."""
+        found = tuple(statement for statement in self.body if isinstance(statement, Assign))
+        assert len(found) == len(self.body)
+        return found
+
     @cached_property
     def plates(self) -> tuple[str, ...]:
         """Plates whose size the program uses, in a fixed order."""

@@ -68,7 +68,7 @@ def _beside(
         for part in each.parts:
             if part.variable == name:
                 continue
-            positions = [substitute(at, back) for at in part.at]  # type: ignore[arg-type]
+            positions = [substitute(at, back) for at in part.at]
             loose = [
                 axis.plate
                 for axis, at in zip(nodes[part.variable].axes, positions, strict=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import ZERO, Index, Lag, Reference, walk
+from platewright.algebra.expression import ZERO, Expression, Index, Lag, Reference, walk
 from platewright.algebra.put_in import put_in
 from platewright.errors import PlatewrightError
 from platewright.family import Array
@@ -99,7 +99,7 @@ def _draw_along(
 ) -> Array:
     """A node that depends on its own past: the first elements of all sequences, then the second ones, and so on."""
     now = f"{node.name}@now"
-    renamed = {part: replace(part, name=now) for part in _own_past(node)}
+    renamed: dict[Expression, Expression] = {part: replace(part, name=now) for part in _own_past(node)}
     parameters = tuple((name, put_in(value, renamed)) for name, value in node.parameters)
     alone = replace(node, log_density=ZERO, parameters=parameters)
     axes = (*leading, *node.axes)

@@ -95,8 +95,17 @@ def _run(
             path = options.pop("checkpoint", None)
             store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": backend})
             run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, checkpoint=store, **options)
-            known = {"backend": run.backend, "means": run.means, "log_joint": run.log_joint}
-            return CollapsedFit(plan, run.chains, columns, sizes, labels, seed, **known)
+            return CollapsedFit(
+                plan,
+                run.chains,
+                columns,
+                sizes,
+                labels,
+                seed,
+                backend=run.backend,
+                means=run.means,
+                log_joint=run.log_joint,
+            )
     for program in plan.programs:
         check_sizes(program, sizes)
     path = options.pop("checkpoint", None)

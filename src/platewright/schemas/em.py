@@ -81,7 +81,8 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
     now = prepared.graph
     classes, gaussians = hidden_classes(now), hidden_gaussians(now)
     holes = [name for name in gaussians if name.endswith(".missing")]
-    reason, declined = "", []
+    reason = ""
+    declined: list[Declined] = []
     # Whatever comes anew with every row is integrated out, unless all of it has a mode of closed form.
     for hidden, several in ((holes, False), (gaussians, True), (holes, True)):
         if not classes and not hidden and not several:

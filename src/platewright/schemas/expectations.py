@@ -72,8 +72,10 @@ def downwards(group: Group, given: Callable[[Sequence[str]], Expression] | None 
         message = Reference(clique.message, _axes(group, clique.others))
         share = exp(add(Reference(clique.log_weight, axes), multiply(-1.0, message)))
         if clique.others:
-            outside = given is not None and not members & set(clique.others)
-            share = multiply(share, given(clique.others) if outside else _summed(group, group.cliques, clique.others))
+            if given is not None and not members & set(clique.others):
+                share = multiply(share, given(clique.others))
+            else:
+                share = multiply(share, _summed(group, group.cliques, clique.others))
         body.append(Assign(clique.probability, axes, share, f"posterior of {', '.join(clique.scope)}"))
     return body
 

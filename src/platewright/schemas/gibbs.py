@@ -141,7 +141,11 @@ def _in_order(graph: Graph, found: Integrated, rough: Sequence[Block], exact: Se
     for block in rough:
         owners = {factor.owner for factor in getattr(block, "factors", ())}
         gone = tuple(name for name in found.gone if owner_of(name) in owners)
-        (first if gone else last).append(replace(block, without=gone) if gone else block)
+        if not gone:
+            last.append(block)
+            continue
+        assert isinstance(block, SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock)
+        first.append(replace(block, without=gone))
     drawn = [_largest_block(graph, [name]) for name in found.gone]
     return [*first, *(block for block in drawn if not isinstance(block, Declined)), *exact, *last]
 

@@ -38,7 +38,7 @@ class Chain:
     @property
     def move_axes(self) -> tuple[Index, ...]:
         """The axes of the log weights of neighbours: steps and classes only where they matter."""
-        return next(statement.indices for statement in self.weights.body if statement.name == self.group.moves)
+        return next(statement.indices for statement in self.weights.assignments if statement.name == self.group.moves)
 
     @property
     def results(self) -> tuple[str, ...]:

@@ -203,7 +203,9 @@ def _weighed_statistic(
 
 def _picked(body: Expression, index: Index, statement: Statistic, plates: Mapping[str, Plate]) -> Expression | None:
     """The sum over a level of `[level = k] ...` for an index k of the result that runs over the same set."""
-    for factor in body.factors if isinstance(body, Multiply) else ():
+    if not isinstance(body, Multiply):
+        return None
+    for factor in body.factors:
         if isinstance(factor, Indicator) and index in (factor.left, factor.right):
             other = factor.right if factor.left == index else factor.left
             if isinstance(other, Index) and other in statement.indices:

@@ -43,6 +43,7 @@ class Density:
         found, values = self.at_coordinates(u)
         if not np.isfinite(found):
             return found, np.zeros(len(u))
+        assert self.slopes is not None
         with np.errstate(all="ignore"):
             gradient = self.coordinates.gradient(u, values, self.slopes({**self.rest, **values}))
         return (found, gradient) if np.isfinite(gradient).all() else (-np.inf, np.zeros(len(u)))

@@ -28,7 +28,7 @@ class From:
 
     values: dict[str, Array]
     middle: float
-    lifted: Array | None
+    lifted: Array
 
 
 class OrbitMover:
@@ -80,7 +80,8 @@ class OrbitMover:
         self.density.given(values)
         own = {part.name: np.array(values[part.name], dtype=float) for part in self.density.coordinates.parts}
         if self.intercept is None:
-            return From(own, 0.0, None)
+            return From(own, 0.0, np.zeros(0))
+        assert self.lifted is not None
         return From(own, float(own[self.stretched].mean()), self.lifted({**values, **own}))
 
     def height(self, at: float, start: From) -> float:
@@ -97,6 +98,7 @@ class OrbitMover:
         values = {name: np.array(value) for name, value in start.values.items()}
         x = values[self.stretched]
         if not self.stretches:
+            assert self.intercept is not None
             name, elements = self.intercept
             values[self.stretched] = x + at
             values[name][elements] -= start.lifted * at

@@ -45,7 +45,7 @@ class SiteMover:
         self.moves = moves
         """Whether the places of the sites depend on other unknowns, so that ties change from sweep to sweep."""
         self.weights = np.zeros((0, 0))
-        self.classes: list[list[tuple[int, Array]]] | None = None
+        self.classes: list[list[tuple[int, Array]]] = []
         self.members: list[Array] = []
 
     def begin_warm_up(self, sweeps: int) -> None:
@@ -67,7 +67,7 @@ class SiteMover:
 
     def prepare(self, values: Values) -> None:
         """Colours, where they are not known yet, and the weights that each site has by itself."""
-        if self.classes is None or self.moves:
+        if not self.members or self.moves:
             self.colour(values)
         count = int(np.prod(self.shape, dtype=int))
         self.weights = np.zeros((count, self.levels))

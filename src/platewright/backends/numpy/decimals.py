@@ -31,9 +31,9 @@ def decimal_rest(values: Array) -> Array:
             continue
         chosen = fraction & (scale == length)
         found = values[chosen]
-        power = float(10**places)
+        power = np.array(float(10**places))
         whole = np.rint(found * power)
-        power_rest = float(10**places - int(power))
+        power_rest = np.array(float(10**places - int(power)))
         near, beyond = twofold_quotient((whole, np.zeros_like(whole)), (power, power_rest))
         rest[chosen] = np.where(near == found, beyond, np.nan)
     return rest

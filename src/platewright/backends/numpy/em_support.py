@@ -148,12 +148,12 @@ def learn(
     restarts: int = 5,
     iterations: int = 1000,
     tolerance: float = 1e-10,
-) -> dict[str, Array]:
+) -> dict[str, Array | float]:
     """The best of several short runs, carried on until it stands still."""
     short = []
     for generator in np.random.default_rng(seed).spawn(restarts):
         try:
-            values = improved({**data, **start(data, size, generator)}, size)
+            values: Mapping[str, Array] = improved({**data, **start(data, size, generator)}, size)
             short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
         except (ArithmeticError, np.linalg.LinAlgError):
             continue  # another start may do better

@@ -133,8 +133,7 @@ class NumpyPrinter:
             case Where(condition, then, otherwise):
                 parts = [self.code(part, scope) for part in (condition, then, otherwise)]
                 axes = self.joined(parts, scope)
-                shown = [self.aligned(part, axes) for part in parts]
-                return Code(f"np.where({shown[0]}, {shown[1]}, {shown[2]})", axes)
+                return Code(f"np.where({', '.join(self.aligned(part, axes) for part in parts)})", axes)
             case Quadratic(residual, matrix, row, column):
                 return self.quadratic(residual, matrix, row, column, scope)
             case LogDeterminant(matrix, row, column):

@@ -150,11 +150,11 @@ class HiddenEmitter(Emitter):
             body += [f"# {cloud.shown}: Gaussian given the rest", cloud.call]
             results += [name for name in cloud.arrays if name.endswith((".point", ".earlier"))]
         for chain in self.plan.latent.chains:
-            body += self.assigned(chain.weights.body) + self.recursions(chain)
-        body += self.assigned(self.plan.expect.body)
+            body += self.assigned(chain.weights.assignments) + self.recursions(chain)
+        body += self.assigned(self.plan.expect.assignments)
         results += [s.name for s in self.plan.expect.body if s.name.endswith(".probability")]
         for chain in self.plan.latent.chains:
-            body += self.assigned(chain.shares.body)
+            body += self.assigned(chain.shares.assignments)
             results += chain.results
         return body, results
 
@@ -215,7 +215,7 @@ class HiddenEmitter(Emitter):
             body.append(f"{name} = soft_start([{columns}], ({shape.rstrip()}), {levels}, generator)")
             found.append(item.probability)
         for chain in self.plan.latent.chains:
-            body += self.assigned(chain.start.body)
+            body += self.assigned(chain.start.assignments)
             found += [statement.name for statement in chain.start.body]
         for joint in self.plan.latent.joint:
             if joint_name(joint) not in found:

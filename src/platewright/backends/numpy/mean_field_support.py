@@ -63,13 +63,14 @@ def raised(expectations: Data, data: Data, size: Sizes, iterations: int, toleran
 
 def learn(
     data: Data, size: Sizes, seed: int = 0, restarts: int = 5, iterations: int = 1000, tolerance: float = 1e-10
-) -> dict[str, Array]:
+) -> dict[str, Array | float]:
     """The best of several short runs, carried on until it stands still."""
     best = None
     for generator in np.random.default_rng(seed).spawn(restarts):
         run = raised(start(data, size, generator), data, size, 20 if restarts > 1 else iterations, tolerance)
         if best is None or run[2][-1] > best[2][-1]:
             best = run
+    assert best is not None
     found, expectations, bounds, converged = best
     if not converged:
         found, expectations, bounds, converged = raised(expectations, data, size, iterations, tolerance)

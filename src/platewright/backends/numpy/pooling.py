@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from platewright.backends.numpy.decimals import decimal_rest
-from platewright.backends.numpy.twofold import two_sum, twofold_product, twofold_quotient, twofold_sum
+from platewright.backends.numpy.twofold import Twofold, two_sum, twofold_product, twofold_quotient, twofold_sum
 from platewright.family import Array
 
 Pool = tuple[Array, ...]
@@ -57,7 +57,8 @@ def pooled(
     for start in range(0, count, step):
         stop = min(start + step, count)
         block = side_by_side(features, start, stop, width)
-        weights = np.asarray(weight[start:stop] if np.ndim(weight) else weight, dtype=float)
+        weights = np.asarray(weight, dtype=float)
+        weights = weights[start:stop] if weights.ndim else weights
         present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
         if codes:
             cell = np.ravel_multi_index([code[start:stop] for code in codes], shape)
@@ -77,7 +78,7 @@ def side_by_side(features: Sequence[Array | float], start: int, stop: int, width
     column = 0
     for f in features:
         size = np.shape(f)[1] if np.ndim(f) == 2 else 1
-        part = f[start:stop] if np.ndim(f) else f
+        part = np.asarray(f)[start:stop] if np.ndim(f) else f
         block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
         column += size
     return block
@@ -117,7 +118,7 @@ def exact_block(block: Array, weight: Array, starts: Array, is_decimal: Array) -
     right = slices(high, low)
     column = np.broadcast_to(weight, block.shape[:1])[:, None]
     left = right if (column == 1).all() else slices(*twofold_product((high, low), (column, np.zeros_like(column))))
-    sums = (np.zeros(1), np.zeros(1))
+    sums: Twofold = (np.zeros(1), np.zeros(1))
     for i in reversed(range(SLICES)):
         for j in reversed(range(SLICES - i)):
             found = summed_products(left[i], right[j], starts)
@@ -185,10 +186,10 @@ def merged_pools(left: Pool, right: Pool) -> Pool:
     right_mean = (right[1], right[3] if len(right) > 3 else np.zeros_like(right[1]))
     shift = twofold_sum(right_mean, (-left_mean[0], -left_mean[1]))
     if len(left) < 5 or len(right) < 5:
-        share = right[0] / some
-        mean = twofold_sum(left_mean, twofold_product(shift, (share[..., None], 0.0)))
-        between = (left[0] * share)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
-        return total, mean[0], left[2] + right[2] + between, mean[1]
+        part = right[0] / some
+        mean = twofold_sum(left_mean, twofold_product(shift, (part[..., None], np.zeros(()))))
+        apart = (left[0] * part)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
+        return total, mean[0], left[2] + right[2] + apart, mean[1]
     share = tuple(part[..., None] for part in twofold_quotient((right[0], 0.0 * some), (some, 0.0 * some)))
     mean = twofold_sum(left_mean, twofold_product(shift, share))
     pull = twofold_product(shift, twofold_product(share, (left[0][..., None], 0.0 * share[1])))
@@ -286,8 +287,8 @@ def root_of_scatter(scatter: Array, rest: Array | None = None) -> Array:
         if rest is None:
             high = high - row[..., :, None] * (row / scale)[..., None, :]
             continue
-        row = (row, np.where(row == 0, 0.0, low[..., j, :]))
-        part = twofold_quotient(row, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
-        square = twofold_product(tuple(r[..., :, None] for r in row), tuple(p[..., None, :] for p in part))
+        whole = (row, np.where(row == 0, 0.0, low[..., j, :]))
+        part = twofold_quotient(whole, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
+        square = twofold_product(tuple(r[..., :, None] for r in whole), tuple(p[..., None, :] for p in part))
         high, low = twofold_sum((high, low), (-square[0], -square[1]))
     return root

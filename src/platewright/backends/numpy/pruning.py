@@ -10,7 +10,7 @@ def pruned(text: str) -> str:
     while True:
         function = ast.parse(text).body[0]
         read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        idle = [node for node in ast.walk(function) if _is_idle(node, read)]
+        idle = [node for node in ast.walk(function) if isinstance(node, ast.Assign) and _is_idle(node, read)]
         if not idle:
             return text
         lines = text.split("\n")
@@ -22,7 +22,7 @@ def pruned(text: str) -> str:
         text = "\n".join(lines)
 
 
-def _is_idle(node: ast.AST, read: set[str]) -> bool:
+def _is_idle(node: ast.Assign, read: set[str]) -> bool:
     match node:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name not in read

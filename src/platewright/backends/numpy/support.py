@@ -94,7 +94,7 @@ def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the 
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
         design = np.concatenate([design, padding], axis=-2)
-    upper = np.linalg.qr(design, mode="r")
+    upper = np.asarray(np.linalg.qr(design, mode="r"))
     size = np.sqrt((design**2).sum(axis=-2))
     pivots = upper.diagonal(axis1=-2, axis2=-1)
     if not (np.abs(pivots) > 1e-3 * size).all():

@@ -85,7 +85,7 @@ def _inside(domain: Domain) -> float:
 
 def _agree(draft: Draft, lines: Mapping[str, Expression], points: Mapping[str, float]) -> bool:
     """Whether the joint is the same, up to a constant, when the nodes are taken in the opposite order."""
-    orders = [brook(lines, points), brook(dict(reversed(lines.items())), points)]
+    orders = [brook(lines, points), brook(dict(reversed([*lines.items()])), points)]
     totals = [add(*(_without_bounds(factor) for factor in order.values())) for order in orders]
     generator = np.random.default_rng(0)
     gaps: list[float] = []

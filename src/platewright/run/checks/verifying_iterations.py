@@ -21,8 +21,9 @@ from platewright.run.checks.simulating import small_data
 from platewright.run.checks.verifying import TOLERANCE, Law, Verification
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em import Runner
 from platewright.run.hidden.mean_field_search import run_mean_field
+from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.schemas.collapsed import CollapsedPlan

@@ -82,7 +82,6 @@ class Posterior:
                 return self._table(name, table)
             case GaussianConditional() as gaussian:
                 return gaussian_marginal(self, name, self.block(gaussian))
-        return None
 
     def _value(self, expression: Expression, axes: tuple[Index, ...]) -> Array:
         """The value of an expression of data and computed values."""

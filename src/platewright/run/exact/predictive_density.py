@@ -110,4 +110,4 @@ def _inside(node: Variable, given: Array) -> Array:
     good = (given >= domain.lower) & (given <= domain.upper)
     if domain.kind == "integer":
         good &= given == np.floor(given)
-    return good.all(axis=tuple(range(given.ndim - node.rank, given.ndim)))
+    return np.all(good, axis=tuple(range(given.ndim - node.rank, given.ndim)))

@@ -220,7 +220,7 @@ def _log_back(weights: ChainWeights, filtered: Array, beyond: Array, at: Array) 
 
 def log_possible(weights: ChainWeights, filtered: Array) -> Array:
     """Minus infinity where no value is possible though some was at the step before, else 0."""
-    ruled_out = np.isneginf(filtered).all(axis=tuple(range(1, filtered.ndim)))
+    ruled_out = np.asarray(np.isneginf(filtered).all(axis=tuple(range(1, filtered.ndim))))
     reached = np.concatenate([[True], ~ruled_out[:-1]]) | weights.first
     return np.where(ruled_out & reached, -np.inf, 0.0)
 

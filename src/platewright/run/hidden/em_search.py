@@ -13,7 +13,7 @@ from platewright.errors import ImproperPosterior, PlatewrightError, Unbounded
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts
-from platewright.run.hidden.climbing import Climb, Slope, climb
+from platewright.run.hidden.climbing import Climb, Seen, Slope, climb
 from platewright.run.hidden.em import Estimate, Runner, native_runner, start_values
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
@@ -77,10 +77,10 @@ class _Search:
     ) -> None:
         self.runner, self.iterations, self.tolerance = runner, iterations, tolerance
         self.checkpoint, self.ticker = checkpoint, ticker
-        self.done: list[Climb | None] = []
+        self.done: list[Climb[Seen] | None] = []
         """Stages that ended; nothing for one that found no bound."""
         self.trouble: PlatewrightError | None = None
-        self.current: Climb | None = None
+        self.current: Climb[Seen] | None = None
         self.last: State | None = None
         """The state at the last look, from which a run goes on bit by bit."""
 
@@ -102,14 +102,14 @@ class _Search:
         assert self.trouble is not None
         raise self.trouble
 
-    def stage(self, number: int, begin: Callable[[], Climb], iterations: int) -> Climb | None:
+    def stage(self, number: int, begin: Callable[[], Climb[Seen]], iterations: int) -> Climb[Seen] | None:
         """One climb; a stored one is not repeated."""
         if number < len(self.done):
             return self.done[number]
         try:
             start = self.current if self.current is not None else begin()
             self.current = None
-            found: Climb | None = climb(self.runner.slope, start, iterations, self.tolerance, self.told)
+            found: Climb[Seen] | None = climb(self.runner.slope, start, iterations, self.tolerance, self.told)
         except (Unbounded, ImproperPosterior) as error:
             self.trouble, found = error, None
         if found is not None and found.interrupted:
@@ -126,7 +126,7 @@ class _Search:
         found.interrupted = True
         return self.runner.ended(found)
 
-    def told(self, now: Climb) -> None:
+    def told(self, now: Climb[Seen]) -> None:
         """After each look: show the objective, and store the state from time to time."""
         self.ticker.tick(len(now.history), f"objective {now.history[-1]:.6g}")
         if self.checkpoint.path is not None:
@@ -135,7 +135,7 @@ class _Search:
 
     # -- stored states ---
 
-    def state(self, now: Climb | None) -> State:
+    def state(self, now: Climb[Seen] | None) -> State:
         """Everything needed to go on: ended stages, and the one at work before its next step."""
         facts: list[dict[str, object] | None] = []
         arrays: dict[str, Array] = {}
@@ -158,18 +158,20 @@ class _Search:
                 self.trouble = Unbounded()
                 continue
             mine = {name.split(":", 1)[1]: v for name, v in state.arrays.items() if name.startswith(f"{number}:")}
-            found = Climb(mine, list(facts["history"]), float(facts["highest"]), None, mine, facts["converged"])
+            found: Climb[Seen] = Climb(
+                mine, list(facts["history"]), float(facts["highest"]), None, mine, facts["converged"]
+            )
             found.seen = self.runner.look(mine)
             self.done.append(found)
         if state.facts["at_work"]:
             self.current = self.done.pop()
 
 
-def _begun(runner: Searched, generator: np.random.Generator) -> Climb:
+def _begun(runner: Searched, generator: np.random.Generator) -> Climb[Seen]:
     """A climb from a start of its own."""
     return Climb(runner.start(generator))
 
 
-def _again(begun: Climb) -> Climb:
+def _again(begun: Climb[Seen]) -> Climb[Seen]:
     """A climb that goes on where another ended."""
     return Climb(begun.values, list(begun.history), begun.highest, begun.seen, begun.seen_at)

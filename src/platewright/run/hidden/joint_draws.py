@@ -136,10 +136,10 @@ def _descended(
     for clique in reversed(group.cliques):
         weights = np.asarray(computed[clique.log_weight])
         shape = weights.shape[: len(group.axes)]
-        places = list(np.indices(shape, sparse=True))
+        places: list[Array] = list(np.indices(shape, sparse=True))
         others = []
         for name in clique.others:
-            others.append(drawn[name] if name in drawn else given[name][places[group.axes.index(step)]])  # type: ignore[arg-type]
+            others.append(drawn[name] if name in drawn else given[name][places[group.axes.index(step)]])
         rows = np.moveaxis(weights, len(group.axes), -1)[(*places, *others)]
         drawn[clique.first] = np.argmax(rows + generator.gumbel(size=rows.shape), axis=-1)
     return drawn

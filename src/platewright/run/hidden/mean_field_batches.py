@@ -67,7 +67,7 @@ class BatchedUpdates(Runner):
         """Statistics of the rows that were drawn, softly assigned."""
         assert self.file is not None
         few = Runner(self.plan, self.file.sample.columns, self.file.sample.sizes)
-        found = start_expectations(self.plan, few.columns, few.sizes, generator)  # type: ignore[arg-type]
+        found = start_expectations(self.plan, few.columns, few.sizes, generator)
         return {STATISTICS: _statistics(few, found), SIZES: few.all_sizes}
 
     def probabilities(self, moments: Mapping[str, Array], batch: Rows) -> Mapping[str, Array]:

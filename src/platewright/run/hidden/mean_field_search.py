@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,7 +113,7 @@ class _Search:
         self.take_up()
         short = min(SHORT, self.iterations) if restarts > 1 else self.iterations
         for number, generator in enumerate(np.random.default_rng(seed).spawn(restarts)):
-            if self.stage(number, lambda generator=generator: self.begun(generator), short).interrupted:
+            if self.stage(number, partial(self.begun, generator), short).interrupted:
                 return self.ended(max(self.done, key=lambda track: track.history[-1:]), True)
         best = max(self.done[:restarts], key=lambda track: track.history[-1])
         if not best.converged and len(best.history) < self.iterations:

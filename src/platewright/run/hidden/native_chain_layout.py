@@ -51,9 +51,8 @@ def bundles_of(first: Array, width: int) -> Bundles:
     order = np.argsort(-whole, kind="stable")
     count = -(-len(order) // width)
     steps = BLOCK // width
-    lengths, starts = np.zeros(count * width, dtype=np.int64), np.zeros(count * width, dtype=np.int64)
-    lengths[: len(order)], starts[: len(order)] = whole[order], begins[order]
-    lengths, starts = lengths.reshape(count, width), starts.reshape(count, width)
+    lengths, starts = np.zeros((count, width), dtype=np.int64), np.zeros((count, width), dtype=np.int64)
+    lengths.reshape(-1)[: len(order)], starts.reshape(-1)[: len(order)] = whole[order], begins[order]
     blocks = np.concatenate([[0], np.cumsum(-(-lengths[:, 0] // steps))]).astype(np.int64)
     rows, counted = np.empty((blocks[-1] * steps, width), np.int64), np.empty((blocks[-1] * steps, width), bool)
     for n in range(count):

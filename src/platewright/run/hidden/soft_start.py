@@ -14,10 +14,11 @@ from platewright.run.hidden.gaussian_hidden import start_points
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import GaussianGroup, GaussianMember
 from platewright.schemas.hidden import Hidden, hidden_named, joint_name
+from platewright.schemas.mean_field import MeanFieldPlan
 
 
 def start_expectations(
-    plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
+    plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
 ) -> dict[str, Array]:
     """Soft assignments to rows chosen at random as seeds, far from each other by preference."""
     found: dict[str, Array] = {}
@@ -56,7 +57,7 @@ def _guess(
     return about_the_seen(noise, np.asarray(columns[name], dtype=float), seen, rows)
 
 
-def _independent(names: tuple[str, ...], plan: EMPlan, found: Mapping[str, Array]) -> Array:
+def _independent(names: tuple[str, ...], plan: EMPlan | MeanFieldPlan, found: Mapping[str, Array]) -> Array:
     """Joint probabilities of several variables, each on its own so far."""
     rank = len(hidden_named(plan.hidden, names[0]).axes)
     whole = np.ones(1)
@@ -68,7 +69,9 @@ def _independent(names: tuple[str, ...], plan: EMPlan, found: Mapping[str, Array
     return whole
 
 
-def _features(item: Hidden, plan: EMPlan, columns: Mapping[str, Array], shape: tuple[int, ...]) -> Array | None:
+def _features(
+    item: Hidden, plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array], shape: tuple[int, ...]
+) -> Array | None:
     """Standardised data on the rows of a hidden variable."""
     parts = []
     rows = int(np.prod(shape))

@@ -19,6 +19,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Lag, walk
 from platewright.data.bind import bind
+from platewright.derive.planner import AnyPlan
 from platewright.elimination.state import State, TableConditional
 from platewright.elimination.tables import table_move
 from platewright.errors import PlatewrightError, ShapeError, SizeError, UnknownName
@@ -40,12 +41,12 @@ from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.gibbs import ChainBlock, hidden_block
 
 
-def written_graph(plan: object) -> Graph:
+def written_graph(plan: AnyPlan) -> Graph:
     """The graph as the model wrote it, before cells that are missing were split off."""
-    for step in plan.steps:  # type: ignore[attr-defined]
+    for step in plan.steps:
         if step.operation == SPLIT:
-            return step.before  # type: ignore[no-any-return]
-    return plan.graph  # type: ignore[attr-defined, no-any-return]
+            return step.before
+    return plan.graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +256,8 @@ class RowPrediction(Mapping[str, Sampled]):
         levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
         first = self.columns.get(beginning(node.axes[0].plate), np.eye(1, self.sizes[node.axes[0].plate])[0])
         same = not any(np.ptp(environment.values[key], axis=0).any() for key in drawn)
-        paths, chances = [], 0.0
+        paths: list[Array] = []
+        chances: Array | float = 0.0
         filtered = None
         for draw in range(self.count):
             if filtered is None or not same:  # an estimate gives every draw the same weights
@@ -295,7 +297,7 @@ class RowPrediction(Mapping[str, Sampled]):
 
 
 def predict_rows(
-    plan: object,
+    plan: AnyPlan,
     parameters: Mapping[str, Array],
     learned: Mapping[str, int],
     labels: Mapping[str, tuple[object, ...]],

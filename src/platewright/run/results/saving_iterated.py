@@ -138,8 +138,9 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
     converged = written["converged"] is True
     match plan:
         case GibbsPlan():
-            *known, backend, seconds = rest
-            return SampledFit(plan, arrays.get("chains", {}), *known, backend, text_from_json(written["why"]), seconds)
+            columns, sizes, labels, seed, backend, seconds = rest
+            why = text_from_json(written["why"])
+            return SampledFit(plan, arrays.get("chains", {}), columns, sizes, labels, seed, backend, why, seconds)
         case EMPlan():
             found = Estimate(
                 arrays["values"], arrays["expectations"], _track(arrays), converged, written["interrupted"] is True

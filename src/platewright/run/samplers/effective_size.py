@@ -31,7 +31,7 @@ def effective_size(chains: Array) -> float:
     negative = np.flatnonzero(pairs < 0)
     pairs = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
     time = max(-1 + 2 * float(pairs.sum()), 1 / np.log10(count * draws))
-    return count * draws / time
+    return float(count * draws / time)
 
 
 def split_r_hat(chains: Array) -> float:

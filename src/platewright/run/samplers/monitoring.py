@@ -50,7 +50,8 @@ class Drawn:
         parts: dict[str, list[Array]] = {name: [] for name in places}
         for count, values in self._parts({node for node, _ in places.values()}, seed):
             for name, (node, at) in places.items():
-                found = values[node][(slice(None), *at)] if node in values else self.columns[node][at]  # type: ignore[index]
+                every: tuple[slice | int, ...] = (slice(None), *at)
+                found = values[node][every] if node in values else self.columns[node][at]
                 parts[name].append(np.broadcast_to(np.array(found, dtype=float), (count,)))
         return {name: np.concatenate(found).reshape(self.shape) for name, found in parts.items()}
 

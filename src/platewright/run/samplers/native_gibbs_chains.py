@@ -13,12 +13,12 @@ from time import perf_counter
 
 import numpy as np
 
+from platewright.backends.kernels.path_energy import Told
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_finite
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
-from platewright.run.samplers.path_warnings import Told
 from platewright.run.samplers.stored_chains import StoredChain, packed, side_by_side, stored_chains
 
 SECONDS_IN_A_CALL = 0.1

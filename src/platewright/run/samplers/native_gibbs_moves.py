@@ -58,6 +58,8 @@ class NativeDensity(Density):
 class NativeHamiltonian(HamiltonianMover):
     """A block whose paths are C's and whose tuning is Python's."""
 
+    density: NativeDensity
+
     def __init__(
         self, chain: NativeChain, number: int, block: HamiltonianBlock, generator: np.random.Generator
     ) -> None:
