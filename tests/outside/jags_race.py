@@ -241,7 +241,7 @@ def _ours(case: Case, draws: int, again: bool) -> Run:
 
 def _with_objects_only(warm: Path, cold: Path) -> None:
     """What installation leaves: the functions that all models share, and no model."""
-    for file in warm.glob("*.o"):
+    for file in (*warm.glob("*.o"), *warm.glob("shared-*")):
         shutil.copy(file, cold)
 
 

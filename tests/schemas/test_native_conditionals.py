@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ from platewright.language.plate import beginning
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.native_gibbs import NativeChain, compiled_gibbs, integer_names
+from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs, compiled_gibbs, integer_names
 from platewright.run.samplers.orbit_moves import BlockAlongOrbit
 from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.run.samplers.slicing import element_density
@@ -202,12 +204,12 @@ def check(block: Block, number: int, chain: NativeChain, small: Instance) -> int
     raise TypeError(block)
 
 
-def check_case(case: Case, seeds: int = 3) -> None:
+def check_case(case: Case, seeds: int = 3, build: Callable[..., NativeGibbs] = compiled_gibbs) -> None:
     plan = plan_of(case)
     native = None
     for seed in range(seeds):
         small = instance(case, seed)
-        native = compiled_gibbs(plan, small.columns, small.sizes)
+        native = build(plan, small.columns, small.sizes)
         for number, block in enumerate(plan.blocks):
             chain = native.chain(small.hidden, np.random.default_rng(seed))  # looking at densities moves it
             assert check(block, number, chain, small) > 0, f"nothing to compare for {block.variables}"

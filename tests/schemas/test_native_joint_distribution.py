@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.family import Array
-from platewright.run.samplers.native_gibbs import compiled_gibbs, integer_names
+from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, integer_names
 from platewright.schemas.gibbs import GibbsPlan
 from schemas.joint_distribution import Verdict, compare
 from schemas.small_instance import Case, Instance
@@ -21,19 +23,20 @@ def marked(case: Case) -> object:
 class Sweeper:
     """Four sweeps of C from the present values; the file is written once."""
 
-    def __init__(self) -> None:
+    def __init__(self, build: Callable[..., NativeGibbs]) -> None:
+        self.build = build
         self.source: GibbsSource | None = None
 
     def __call__(self, plan: GibbsPlan, small: Instance, generator: np.random.Generator) -> dict[str, Array]:
         """Unknowns after the sweeps."""
         self.source = self.source or gibbs_source(plan, integer_names(small.columns))
-        chain = compiled_gibbs(plan, small.columns, small.sizes, self.source).chain(small.hidden, generator)
+        chain = self.build(plan, small.columns, small.sizes, self.source).chain(small.hidden, generator)
         chain.run(4, 1)
         return chain.values
 
 
-def compared(case: Case, rounds: int = 3) -> Verdict:
-    return compare(case, Sweeper(), rounds=rounds)
+def compared(case: Case, rounds: int = 3, build: Callable[..., NativeGibbs] = compiled_gibbs) -> Verdict:
+    return compare(case, Sweeper(build), rounds=rounds)
 
 
 @needs_compiler

@@ -92,6 +92,16 @@ def library(source: str, compiler: Compiler, flags: tuple[str, ...] = FLAGS, sha
     return target
 
 
+def shared_library(source: str, compiler: Compiler, shared: str) -> Path:
+    """A library that belongs to no model, and is compiled once on a machine."""
+    folder, flags = cache_folder(os.environ), ("-O2", *FLAGS[1:])
+    target = _kept(folder, (source, shared), compiler, flags, "so")
+    target = target.with_name(f"shared-{target.name}")
+    if not _is_ours(target):
+        _compile(source, compiler, flags, folder, target, (_object(shared, compiler),))
+    return target
+
+
 def _object(source: str, compiler: Compiler) -> Path:
     """A source compiled without being linked. Its loops are short: -O3 takes twice the time and gains nothing."""
     folder, flags = cache_folder(os.environ), ("-O2", "-c", *(flag for flag in FLAGS[1:] if flag != "-shared"))

@@ -56,6 +56,8 @@ class GibbsSource:
     text: str
     own: str
     """The file with the shared functions declared only: they are compiled once, for all models."""
+    body: str
+    """The functions of this plan alone."""
     slots: tuple[Slot, ...]
     sizes: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -125,7 +127,7 @@ class _Writer:
         own = "\n\n".join([self.header(), *declared_text(body), body]) + "\n"
         slots = tuple(self.arrays.slots.values())
         sizes = tuple(self.arrays.sizes)
-        return GibbsSource(text, own, slots, sizes, self.unknown, self.splits, self.sliced, doors)
+        return GibbsSource(text, own, body, slots, sizes, self.unknown, self.splits, self.sliced, doors)
 
     def slice(self, number: int, block: SliceBlock | BoundedBlock) -> None:
         """Element by element; an unknown within bounds too, which NumPy draws by inversion."""

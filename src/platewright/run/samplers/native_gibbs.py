@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from platewright.backends.c.compile import FLAGS, LIGHT, find_compiler, library, loaded_library
+from platewright.backends.c.compile import FLAGS, LIGHT, Compiler, find_compiler, library, loaded_library
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.function import Slot
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
+from platewright.backends.c_interpreted.interpreted import Interpreted
 from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS
 from platewright.backends.kernels.hamiltonian_mover import FIRST_STEP
 from platewright.backends.kernels.slices import slice_widths
@@ -45,7 +46,7 @@ class NativeGibbs:
 
     plan: GibbsPlan
     source: GibbsSource
-    shared: ctypes.CDLL
+    shared: ctypes.CDLL | Interpreted
     sizes: Mapping[str, int]
     given: Mapping[str, Array]
     """Columns and statistics of data alone, by key."""
@@ -64,15 +65,27 @@ def compiled_gibbs(
     plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], source: GibbsSource | None = None
 ) -> NativeGibbs:
     """The plan as loaded C, with its data; raises `Unprintable` or `BackendError` when there is none."""
-    source = source or gibbs_source(plan, integer_names(columns))
+    source, found = source or gibbs_source(plan, integer_names(columns)), needed_compiler()
+    with ThreadPoolExecutor(1) as beside:  # the compiler is another process; meanwhile the data are summed up
+        made = beside.submit(library, source.own, found, flags_for(plan, sizes), object_text())
+        given = data_given(plan, source, columns, sizes)
+        shared = loaded_library(made.result())
+    return NativeGibbs(plan, source, shared, sizes, given)
+
+
+def needed_compiler() -> Compiler:
+    """The compiler; raises `BackendError` when there is none."""
     found = find_compiler()
     if found is None:
         raise BackendError("no C compiler was found", hint='use backend="numpy"')
-    with ThreadPoolExecutor(1) as beside:  # the compiler is another process; meanwhile the data are summed up
-        made = beside.submit(library, source.own, found, flags_for(plan, sizes), object_text())
-        given = {**_columns(source, columns, sizes), **_fixed(plan, source, columns, sizes)}
-        shared = loaded_library(made.result())
-    return NativeGibbs(plan, source, shared, sizes, given)
+    return found
+
+
+def data_given(
+    plan: GibbsPlan, source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]
+) -> dict[str, Array]:
+    """Columns and statistics of data alone, by key."""
+    return {**_columns(source, columns, sizes), **_fixed(plan, source, columns, sizes)}
 
 
 def flags_for(plan: GibbsPlan, sizes: Mapping[str, int]) -> tuple[str, ...]:

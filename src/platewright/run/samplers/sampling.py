@@ -27,7 +27,8 @@ from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_ch
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.moving import Mover
-from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, rows_in_a_sweep
+from platewright.run.samplers.native_choice import Start, native_gibbs
+from platewright.run.samplers.native_gibbs import NativeGibbs, rows_in_a_sweep
 from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
 from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.possible_state import possible_state
@@ -163,7 +164,13 @@ class Choice:
 
 
 def choose_gibbs_backend(
-    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], backend: str, sweeps: int
+    plan: GibbsPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    backend: str,
+    sweeps: int,
+    start: Start,
+    seed: int,
 ) -> Choice:
     """C where it was asked for, or where so many sweeps pay for its compilation; NumPy where a part has no C."""
     if backend not in ("auto", "numpy", "c"):
@@ -171,7 +178,7 @@ def choose_gibbs_backend(
     if backend == "numpy" or (backend == "auto" and sweeps * seconds_by_numpy(plan, sizes) < SECONDS_TO_COMPILE):
         return Choice("numpy")
     try:
-        return Choice("c", compiled_gibbs(plan, columns, sizes))
+        return Choice("c", native_gibbs(plan, columns, sizes, sweeps, start, seed))
     except Unprintable as refusal:
         return Choice("numpy", why=str(refusal))
     except BackendError as error:
@@ -206,7 +213,6 @@ def run_gibbs(
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     columns = {name: _single(plan, name, values) for name, values in columns.items()}
-    chosen = choose_gibbs_backend(plan, columns, sizes, backend, int(chains * (warm_up + draws * thin)))
     ticks = progress(range(chains * (warm_up + draws)), "gibbs")
     counts = Counts(int(chains), int(draws), int(warm_up), int(thin))
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
@@ -215,6 +221,8 @@ def run_gibbs(
         values = starting_values(plan.graph, wanted, sizes, generator, initial)
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
+    sweeps = int(chains * (warm_up + draws * thin))
+    chosen = choose_gibbs_backend(plan, columns, sizes, backend, sweeps, start, seed)
     store = checkpoint or Checkpoint()
     store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
     if chosen.native is not None:

@@ -1,0 +1,1 @@
+"""An interpreter of the C that samplers are written in, for models whose chains end before a compiler would."""

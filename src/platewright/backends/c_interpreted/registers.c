@@ -1,0 +1,115 @@
+/* Instructions, registers and constants: where values are while a function is written down. */
+
+static int emit(struct reader *reader, int op, int32_t a, int32_t b, int32_t c)
+{
+    struct function *const f = reader->function;
+    if (f->length == f->room) {
+        f->room = 2 * f->room + 64;
+        struct code *const grown = realloc(f->code, sizeof(struct code) * (size_t)f->room);
+        if (!grown)
+            refuse(reader, "no memory");
+        f->code = grown;
+    }
+    f->code[f->length] = (struct code){(int16_t)op, 0, a, b, c};
+    return f->length++;
+}
+
+static void lands_here(struct reader *reader, int jump)
+{
+    reader->function->code[jump].c = reader->label = reader->function->length;
+}
+
+static int32_t fresh(struct reader *reader)
+{
+    if (++reader->free > reader->function->registers)
+        reader->function->registers = reader->free;
+    if (reader->free > 30000)
+        refuse(reader, "too many registers");
+    return reader->free - 1;
+}
+
+static int32_t constant(struct reader *reader, value number)
+{
+    struct function *const f = reader->function;
+    for (int k = 0; k < f->constants; k++)
+        if (f->constant[k].i == number.i)
+            return -1 - k;
+    value *const grown = realloc(f->constant, sizeof(value) * (size_t)(f->constants + 1));
+    if (!grown)
+        refuse(reader, "no memory");
+    f->constant = grown;
+    f->constant[f->constants++] = number;
+    return -f->constants;
+}
+
+static int32_t whole_number(struct reader *reader, int64_t number)
+{
+    return constant(reader, (value){.i = number});
+}
+
+static struct operand of_constant(int type, value number)
+{
+    return (struct operand){.kind = CONSTANT, .type = type, .constant = number};
+}
+
+static struct operand in_register(int type, int32_t place)
+{
+    return (struct operand){.kind = HELD, .type = type, .a = place};
+}
+
+/* A value just computed, in the register that is free next. */
+static struct operand result_of(struct reader *reader, int type, int op, int32_t b, int32_t c)
+{
+    struct operand found = in_register(type, fresh(reader));
+    found.temporary = 1;
+    emit(reader, op, found.a, b, c);
+    return found;
+}
+
+/* The register that holds an operand. */
+static int32_t held(struct reader *reader, struct operand it)
+{
+    switch (it.kind) {
+    case CONSTANT:
+        return constant(reader, it.constant);
+    case PLACE:
+        return result_of(reader, it.type, LOAD, it.a, it.b).a;
+    case COMPARED:
+        return result_of(reader, INTEGER, it.op, it.a, it.b).a;
+    }
+    return it.a;
+}
+
+static void put_into(struct reader *reader, struct operand it, int32_t into)
+{
+    struct function *const f = reader->function;
+    if (it.kind == HELD && it.a == into)
+        return;
+    if (it.kind == PLACE)
+        emit(reader, LOAD, into, it.a, it.b);
+    else if (it.kind == COMPARED)
+        emit(reader, it.op, into, it.a, it.b);
+    else if (it.kind == HELD && it.temporary && f->length > reader->label && f->code[f->length - 1].op < UNLESS_LESS
+             && f->code[f->length - 1].a == it.a)
+        f->code[f->length - 1].a = into; /* the last instruction writes there at once */
+    else
+        emit(reader, MOVE, into, held(reader, it), 0);
+}
+
+static struct operand as_type(struct reader *reader, struct operand it, int type)
+{
+    if ((type == REAL) == (it.type == REAL) || type == NOTHING) {
+        it.type = type;
+        return it;
+    }
+    if (type != REAL && type != INTEGER)
+        refuse(reader, "a number is no address");
+    if (it.type >= POINTER)
+        refuse(reader, "an address is no number");
+    if (it.kind == CONSTANT)
+        return of_constant(type, type == REAL ? (value){.d = (double)it.constant.i} : (value){.i = (int64_t)it.constant.d});
+    const int before = reader->free;
+    const int32_t from = held(reader, it);
+    reader->free = before;
+    return result_of(reader, type, type == REAL ? REAL_OF : WHOLE_OF, from, 0);
+}

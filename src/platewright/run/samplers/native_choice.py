@@ -1,0 +1,74 @@
+"""Interpret a sampler's C, or compile it: the first sweeps are interpreted, and tell what all of them would take.
+
+The count of their instructions decides, not a clock: the same model, data, seed and number of sweeps always go the
+same way, and give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from platewright.backends.c.compile import library, loaded_library
+from platewright.backends.c_gibbs.apart import object_text
+from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
+from platewright.backends.c_interpreted.interpreted import Interpreted, NotInterpreted
+from platewright.family import Array
+from platewright.run.samplers.native_gibbs import (
+    NativeGibbs,
+    compiled_gibbs,
+    data_given,
+    flags_for,
+    integer_names,
+    needed_compiler,
+    rows_in_a_sweep,
+)
+from platewright.schemas.gibbs import GibbsPlan
+
+PROBED = 2
+"""Sweeps that are interpreted to see what they take."""
+
+STEPS_TO_COMPILE = 50_000_000
+"""Instructions that are interpreted in about the time that a compiler takes."""
+
+Start = Callable[[np.random.Generator], Mapping[str, Array]]
+
+
+def native_gibbs(
+    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], sweeps: int, start: Start, seed: int
+) -> NativeGibbs:
+    """The plan as C for so many sweeps of all chains; raises `Unprintable` or `BackendError` when there is none."""
+    source = gibbs_source(plan, integer_names(columns))
+    if sweeps * rows_in_a_sweep(plan, sizes) > STEPS_TO_COMPILE:  # a row takes at least one
+        return compiled_gibbs(plan, columns, sizes, source)
+    try:
+        native = interpreted_gibbs(plan, columns, sizes, source)
+    except NotInterpreted:
+        return compiled_gibbs(plan, columns, sizes, source)
+    if sweeps * steps_of_a_sweep(native, start, seed) <= STEPS_TO_COMPILE:
+        return native
+    made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
+    return replace(native, shared=loaded_library(made))
+
+
+def interpreted_gibbs(
+    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], source: GibbsSource | None = None
+) -> NativeGibbs:
+    """The plan as C that is interpreted, with its data."""
+    source = source or gibbs_source(plan, integer_names(columns))
+    machine = Interpreted(source.body, needed_compiler())
+    return NativeGibbs(plan, source, machine, sizes, data_given(plan, source, columns, sizes))
+
+
+def steps_of_a_sweep(native: NativeGibbs, start: Start, seed: int) -> float:
+    """Instructions of a sweep, seen in the first sweeps of the first chain; infinitely many where it has no room."""
+    assert isinstance(native.shared, Interpreted)
+    (generator,) = np.random.default_rng(seed).spawn(1)
+    before = native.shared.steps
+    try:
+        native.chain(start(generator), generator).run(PROBED, 1)
+    except NotInterpreted:
+        return np.inf
+    return (native.shared.steps - before) / PROBED
