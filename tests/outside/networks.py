@@ -24,9 +24,7 @@ PROBABILITY = 1e-6
 MARGINAL, LOG10_ABSOLUTE, LOG10_RELATIVE = 1e-5, 1e-3, 1e-5
 RELATIVE = 1e-8
 
-SLOW = ("CSP_11", "CSP_13", "DBN_11", "DBN_13", "DBN_15", "Promedus_18", "linkage_16", "linkage_22")
-TOO_LARGE = ("linkage_22",)
-"""Needs more than the 8 GiB that inference may take: refused."""
+SLOW = ("CSP_11", "CSP_13", "DBN_13", "DBN_15", "Promedus_18", "linkage_22")
 
 
 @dataclass(frozen=True)

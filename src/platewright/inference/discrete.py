@@ -72,10 +72,13 @@ class Product:
     def marginals(self) -> dict[str, Array]:
         """The probabilities of every level of every variable."""
         try:
-            with np.errstate(under="raise"):
+            with np.errstate(under="ignore"):
                 found = distribute(self.collected)
         except FloatingPointError:
-            found = distribute(_collected(self.tree, self.narrowed, LOG_SUM))
+            # Logs from here on; the messages that underflowed are dropped first, so that both never lie in memory.
+            del self.__dict__["collected"]
+            self.__dict__["collected"] = _collected(self.tree, self.narrowed, LOG_SUM)
+            found = distribute(self.collected)
         return {name: self._whole((name,), found.get(name, np.ones(1))) for name in self.sizes}
 
     def joint(self, names: Sequence[str]) -> Array:

@@ -68,17 +68,20 @@ class JunctionTree:
 
     @cached_property
     def bytes(self) -> int:
-        """The most that inference holds at once: messages kept, messages pending, and the clique at work."""
+        """The most that inference holds at once: messages kept, messages pending, and what is made for a clique.
+
+        A clique's table is never made whole, but its small factors are multiplied to tables of up to a quarter of it.
+        """
         held = peak = 0
         for clique in self.cliques:
             message = self.entries(clique.separator)
-            peak = max(peak, held + 3 * message)
+            peak = max(peak, held + message + self.entries(clique.axes) // 2)
             held += message
         pending: dict[int, int] = {}
         waiting = 0
         for at in range(len(self.cliques) - 1, -1, -1):
             messages = [self.entries(self.cliques[child].separator) for child in self.cliques[at].children]
-            working = self.entries(self.cliques[at].axes) * 5 // 4 + 3 * max(messages, default=0)
+            working = self.entries(self.cliques[at].axes) // 2 + sum(messages) + max(messages, default=0) // 8
             peak = max(peak, held + waiting + working)
             waiting += sum(messages) - pending.pop(at, 0)
             pending.update(zip(self.cliques[at].children, messages, strict=True))
@@ -89,12 +92,9 @@ class JunctionTree:
         return {name: at for at, name in enumerate(self.names)}
 
 
-def build_tree(
-    scopes: Sequence[Sequence[str]], sizes: Mapping[str, int], keep: Sequence[str] = (), tries: int | None = None
-) -> JunctionTree:
+def build_tree(scopes: Sequence[Sequence[str]], sizes: Mapping[str, int], keep: Sequence[str] = ()) -> JunctionTree:
     """The junction tree for tables with these scopes, by the best order found."""
-    extra = {} if tries is None else {"tries": tries}
-    return tree_of(choose_ordering(scopes, sizes, keep, **extra), scopes, sizes, keep)
+    return tree_of(choose_ordering(scopes, sizes, keep), scopes, sizes, keep)
 
 
 def tree_of(

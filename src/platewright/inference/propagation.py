@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 
 from platewright.family import Array
+from platewright.inference.blocks import SMALL, spread_blocks, summed_blocks
 from platewright.inference.junction_tree import JunctionTree
-from platewright.inference.semiring import Named, Semiring, product_of, sum_down, sum_out
+from platewright.inference.semiring import Axes, Named, Semiring, product_of, sum_down
 
+LEAST_BELIEF = 1e-200
+"""A clique whose belief sums to less is done again in logs."""
 BELOW_ONE = 1 - 2.0**-50
 """Keeps a uniform number below one after rounding."""
 
@@ -74,7 +77,7 @@ def collect(
     ends: list[Named] = []
     for clique in tree.cliques:
         operands = [tables[table] for table in clique.tables] + [messages[child] for child in clique.children]
-        values, scale = semiring.rescale(sum_out(operands, clique.axes, tree.sizes, semiring))
+        values, scale = semiring.rescale(_message(operands, clique.axes, tree, semiring))
         if scale == -np.inf:
             raise ZeroProbability
         log_scale += scale
@@ -89,7 +92,11 @@ def collect(
 
 
 def distribute(collected: Collected) -> dict[str, Array]:
-    """The marginal of every variable, as probabilities."""
+    """The marginal of every variable, as probabilities.
+
+    Entries of a belief that underflow are states with a probability of less than 1e-100, since all operands are at most
+    one and the belief as a whole is not small: to drop them changes no marginal. Of a small belief that is not so.
+    """
     tree, semiring = collected.tree, collected.semiring
     downward: dict[int, Named] = {}
     marginals: dict[str, Array] = {}
@@ -98,13 +105,32 @@ def distribute(collected: Collected) -> dict[str, Array]:
         operands = collected.operands(at)
         if at in downward:
             operands.append(downward.pop(at))
-        belief = Named(clique.axes, product_of(operands, clique.axes, tree.sizes, semiring))
-        marginals[tree.names[at]] = probabilities(sum_down(belief, clique.axes[:1], semiring), semiring)
-        for child in clique.children:
-            message = collected.messages[child]
-            values = semiring.over(sum_down(belief, message.axes, semiring), message.values)
-            downward[child] = Named(message.axes, semiring.rescale(values)[0])
+        messages = [collected.messages[child] for child in clique.children]
+        wanted = [clique.axes[:1], *(message.axes for message in messages)]
+        own, *beliefs = _beliefs(operands, clique.axes, wanted, tree, semiring)
+        if semiring.scaled and own.sum() < LEAST_BELIEF:
+            raise FloatingPointError("underflow")
+        marginals[tree.names[at]] = probabilities(own, semiring)
+        for child, message, belief in zip(clique.children, messages, beliefs, strict=True):
+            downward[child] = Named(message.axes, semiring.rescale(semiring.over(belief, message.values))[0])
     return marginals
+
+
+def _message(operands: Sequence[Named], axes: Axes, tree: JunctionTree, semiring: Semiring) -> Array:
+    """The product summed over the first of `axes`; a large one is never made whole."""
+    if tree.entries(axes) > SMALL:
+        return summed_blocks(operands, axes, tree.sizes, semiring)
+    return semiring.total(product_of(operands, axes, tree.sizes, semiring))
+
+
+def _beliefs(
+    operands: Sequence[Named], axes: Axes, wanted: Sequence[Axes], tree: JunctionTree, semiring: Semiring
+) -> list[Array]:
+    """The product summed over all but each of the `wanted` axes."""
+    if tree.entries(axes) > SMALL:
+        return spread_blocks(operands, axes, tree.sizes, wanted, semiring)
+    belief = Named(axes, product_of(operands, axes, tree.sizes, semiring))
+    return [sum_down(belief, found, semiring) for found in wanted]
 
 
 def probabilities(values: Array, semiring: Semiring) -> Array:

@@ -4,8 +4,8 @@
     LOG_SUM    times = +, plus = log(e^a + e^b)      the same in logs: slower, and nothing underflows
     MAX        times = +, plus = max         logs of the most probable state
 
-The three give every query the same code. SUM runs with underflow raised as an error, so a result in it is never a
-silent zero; whoever calls it goes on in LOG_SUM.
+The three give every query the same code. Messages in SUM are collected with underflow raised as an error, so a result
+in it is never a silent zero; whoever calls it goes on in LOG_SUM.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ import numpy as np
 from platewright.family import Array
 
 Axes = tuple[int, ...]
-
-SMALL = 1 << 15
-"""Tables up to this many entries are made whole; larger ones are summed level by level to save memory."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +61,20 @@ class Semiring:
             return values, float(np.log(top))
         return values, 0.0
 
+    def total(self, rows: Array) -> Array:
+        """Rows added up. Of logs, the largest is taken out first, so that what underflows is nothing beside it."""
+        if self.plus is not np.logaddexp:
+            return np.asarray(self.plus.reduce(rows, axis=0))
+        top = rows.max(axis=0)
+        with np.errstate(divide="ignore", under="ignore"):
+            shifted = np.exp(rows - np.where(top > -np.inf, top, 0.0))
+            return np.asarray(np.log(shifted.sum(axis=0)) + np.where(top > -np.inf, top, 0.0))
+
     def over(self, whole: Array, part: Array) -> Array:
-        """Division in which zero by zero is zero: what a message does not allow, nothing after it does."""
-        if self.scaled:
-            return np.asarray(np.divide(whole, part, out=np.zeros_like(whole), where=part > 0))
-        return np.asarray(np.subtract(whole, part, out=np.full_like(whole, -np.inf), where=part > -np.inf))
+        """Division, in place; where the part is zero so is the whole, and stays: what a message rules out, all do."""
+        allowed = part > self.zero
+        undo = np.divide if self.scaled else np.subtract
+        return np.asarray(undo(whole, part, out=whole, where=allowed))
 
 
 SUM = Semiring("sum", np.multiply, np.add, 0.0, True)
@@ -88,51 +94,40 @@ class Named:
         own = dict(zip(self.axes, self.values.shape, strict=True))
         return self.values.reshape([own.get(axis, 1) for axis in axes])
 
-    def at(self, level: int) -> Named:
-        """The slice at one level of the first variable: no copy, since the first axis is the slowest."""
-        return Named(self.axes[1:], self.values[level])
+
+def merged(operands: Sequence[Named], axes: Axes, sizes: Sequence[int], semiring: Semiring) -> list[Named]:
+    """The operands, largest first, with small ones multiplied among themselves while that stays small."""
+    full = prod(sizes[axis] for axis in axes)
+    result: list[Named] = []
+    for operand in sorted(operands, key=lambda operand: operand.values.size):
+        if result:
+            union = tuple(sorted({*result[-1].axes, *operand.axes}))
+            if prod(sizes[axis] for axis in union) * 4 <= full:
+                result[-1] = Named(union, semiring.times(result[-1].spread(union), operand.spread(union)))
+                continue
+        result.append(operand)
+    return result[::-1] or [Named((), np.array(1.0 if semiring.scaled else 0.0))]
 
 
 def product_of(operands: Sequence[Named], axes: Axes, sizes: Sequence[int], semiring: Semiring) -> Array:
-    """The product as a new table over all of `axes`; small tables are multiplied among themselves first."""
+    """The product as a new table over all of `axes`."""
     shape = [sizes[axis] for axis in axes]
-    full = prod(shape)
-    merged: list[Named] = []
-    for operand in sorted(operands, key=lambda operand: operand.values.size):
-        if merged:
-            union = tuple(sorted({*merged[-1].axes, *operand.axes}))
-            if prod(sizes[axis] for axis in union) * 4 <= full:
-                merged[-1] = Named(union, semiring.times(merged[-1].spread(union), operand.spread(union)))
-                continue
-        merged.append(operand)
-    if not merged:
-        return np.full(shape, 1.0 if semiring.scaled else 0.0)
+    few = merged(operands, axes, sizes, semiring)
     result = np.empty(shape)
-    merged.reverse()
-    if len(merged) == 1:
-        result[...] = merged[0].spread(axes)
+    if len(few) == 1:
+        result[...] = few[0].spread(axes)
         return result
-    semiring.times(merged[0].spread(axes), merged[1].spread(axes), out=result)
-    for operand in merged[2:]:
+    semiring.times(few[0].spread(axes), few[1].spread(axes), out=result)
+    for operand in few[2:]:
         semiring.times(result, operand.spread(axes), out=result)
     return result
 
 
-def sum_out(operands: Sequence[Named], axes: Axes, sizes: Sequence[int], semiring: Semiring) -> Array:
-    """The product summed over the first of `axes`, which all operands hold; large ones level by level."""
-    if prod(sizes[axis] for axis in axes) <= SMALL or sizes[axes[0]] == 1:
-        return np.asarray(semiring.plus.reduce(product_of(operands, axes, sizes, semiring), axis=0), order="C")
-    rest = axes[1:]
-    result = product_of([operand.at(0) for operand in operands], rest, sizes, semiring)
-    for level in range(1, sizes[axes[0]]):
-        more = product_of([operand.at(level) for operand in operands], rest, sizes, semiring)
-        semiring.plus(result, more, out=result)
-    return result
-
-
 def sum_down(table: Named, axes: Axes, semiring: Semiring) -> Array:
-    """The table summed over all variables but `axes`; neighbouring axes that go, go together."""
+    """A new table, summed over all variables but `axes`; neighbouring axes that go, go together."""
     values = table.values
+    if len(axes) == len(table.axes):
+        return values.copy()
     shape = list(values.shape)
     gone = [axis not in axes for axis in table.axes]
     at = 0
@@ -144,6 +139,6 @@ def sum_down(table: Named, axes: Axes, semiring: Semiring) -> Array:
         while end < len(shape) and gone[end]:
             end += 1
         values = values.reshape(prod(shape[:at]), prod(shape[at:end]), prod(shape[end:]))
-        values = np.asarray(semiring.plus.reduce(values, axis=1))
+        values = semiring.total(np.moveaxis(values, 1, 0))
         del shape[at:end], gone[at:end]
     return values.reshape(shape)
