@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from platewright.backends.carried import carried, head, names_of
+from platewright.backends.carried import names_of
 from platewright.backends.kernels import gaussian, gaussian_chain
-from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support, gibbs_support
+from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.family_text import family_text
 from platewright.backends.numpy.hidden_gaussian import GaussianText
-from platewright.backends.numpy.main import OPTIONS_OF, RUN, main_text
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.family import Family
 from platewright.language.plate import beginning
-from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
@@ -78,33 +76,12 @@ class HiddenEmitter(Emitter):
     # -- the module ---
 
     def assembled(self, parts: Sequence[str], modules: Sequence[ModuleType]) -> str:
-        """The parts with all that they need before them, and a `main` behind."""
+        """The parts with all that they need."""
         own = [text for family, kind in self.families for text in family_text(family, kind)]
-        parts = [part for part in (*dict.fromkeys(own), *parts) if part]
-        main = main_text(self.plain(), self.names, learned=f"learn(data, size, {OPTIONS_OF})")
-        text = "\n\n\n".join([*parts, main])
-        shared = self.support(self._with_dependencies(self.printer.used))
-        shared += carried(text, [*modules, *KERNELS, em_support], without=STAND_INS)
-        whole = [*(part for part in shared if part), text]
-        return "\n\n\n".join(part.strip("\n") for part in (self.header(), head("\n\n\n".join(whole)), *whole)) + "\n"
-
-    def plain(self) -> Program:
-        """The columns that a table has to have."""
-        nodes = self.plan.graph.nodes
-        sizes = dict(self.plan.expect.sizes)
-        for program in self.plan.latent.programs:
-            sizes |= program.sizes
-        return replace(
-            self.program,
-            columns={name: nodes[name].axes for name in self.data},
-            whole=tuple(name for name in self.program.whole if name in self.data),
-            codes={name: str(nodes[name].domain.levels) for name in self.data if nodes[name].domain.kind == "levels"},
-            sizes=sizes,
-        )
-
-    def header(self) -> str:
-        first = f'"""{comment(self.plan.graph.title)}: {self.title}, derived and written by Platewright.'
-        return "\n".join([first, "", comment(self.plan.summary), "", RUN, '"""'])
+        needed = {name: self.plan.graph.nodes[name].axes for name in self.data}
+        frame = Frame(self.plan.graph, self.title, self.plan.summary, needed)
+        every = [*modules, *KERNELS, em_support]
+        return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, every, STAND_INS)
 
     def plates(self) -> tuple[str, ...]:
         """All plates but those of points, whose number follows from others."""
@@ -161,8 +138,10 @@ class HiddenEmitter(Emitter):
     def assigned(self, statements: Sequence[Assign]) -> list[str]:
         """Statements of a program, each with its reason."""
         lines = []
+        reason = ""
         for statement in statements:
-            lines += self._because(statement.because)
+            lines += self._because(statement.because, reason)
+            reason = statement.because
             value = self.printer.printed(statement.expression, statement.indices, full=True)
             lines.append(f"{self.names(statement.name)} = {value}")
         return lines
