@@ -91,7 +91,8 @@ class HiddenEmitter(Emitter):
             found |= dict.fromkeys((*group.curvature.plates, *group.value.plates))
         for chain in self.plan.latent.chains:
             found |= dict.fromkeys((*chain.weights.plates, *chain.shares.plates, *chain.start.plates))
-        return tuple(plate for plate in found if plate not in self.plan.latent.points)
+        made = {*self.plan.latent.points, *self.made_sizes()}
+        return tuple(plate for plate in found if plate not in made)
 
     def statistics_of(self, ending: str = "") -> str:
         """The pass of the present program."""
@@ -107,11 +108,16 @@ class HiddenEmitter(Emitter):
         kept = self.program
         self.program = replace(kept, columns={name: axes for name, axes in self.both.items() if name not in made})
         text = "\n".join(body)
-        counts = [(self.printer.size(cloud.group.point.plate), cloud.points) for cloud in self.clouds]
-        known = [f"{size} = {count}" for size, count in counts if size in text]
+        counts = {self.printer.size(cloud.group.point.plate): cloud.points for cloud in self.clouds}
+        counts |= {self.printer.size(plate): count for plate, count in self.made_sizes().items()}
+        known = [f"{size} = {count}" for size, count in counts.items() if size in text]
         found = pruned(self._function(signature, doc, [*known, *body]))
         self.program = kept
         return found
+
+    def made_sizes(self) -> dict[str, str]:
+        """Plates whose sizes follow from others, with code for these."""
+        return {}
 
     # -- expectations ---
 
@@ -207,7 +213,8 @@ class HiddenEmitter(Emitter):
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in (*found, *names))
         body += [*more, f"return {{{listed}}}"]
         doc = "Soft guesses of the hidden variables" + (", and moderate parameters." if names else ".")
-        return self.making([*found, *names], "start(data, size, generator)", doc, body)
+        own = set(self.plan.graph.unknown)
+        return self.making([*found, *names, *own], "start(data, size, generator)", doc, body)
 
     def start_values(self) -> tuple[list[str], list[str]]:
         """Parameters to begin with, where they are needed: statements, and names."""

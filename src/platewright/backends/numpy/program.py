@@ -72,8 +72,8 @@ class Emitter:
 
     # -- one pass over rows ---
 
-    def passes_body(self) -> list[str]:
-        """The statistics, statement after statement."""
+    def passes_body(self, careful: bool = False) -> list[str]:
+        """The statistics, statement after statement; careful ones lose no digits of a pool."""
         body: list[str] = []
         reason = ""
         for statement in self.program.passes:
@@ -83,7 +83,7 @@ class Emitter:
                 case Statistic():
                     body += self.statistic(statement)
                 case Pool():
-                    body += self.pool(statement)
+                    body += self.pool(statement, late=careful)
         return body
 
     def statistics_function(self) -> str:
