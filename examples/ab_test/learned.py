@@ -1,14 +1,94 @@
-"""ab_test: learning program, derived and written by Platewright.
+"""ab_test: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 6 statistics, then 1 exact elimination
+
+The model:
+    shown[day]: given
+    visits[day]: given
+    rate[variant] ~ Beta(a=1, b=9)
+    conversions[day] ~ Binomial(count=visits[day], p=rate[shown[day]])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each day, with these columns:
+    shown        one of A, B
+    visits       a real number
+    conversions  an integer >= 0
 """
-
 
 import csv
 import sys
 
 import numpy as np
 from scipy import special
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    shown = data["shown"]
+    visits = data["visits"]
+    conversions = data["conversions"]
+    size_variant = size["variant"]
+    # rate given the statistics: Beta
+    sum_shown_conversions = grouped((shown,), (size_variant,), conversions)
+    sum_shown_visits_conversions = grouped((shown,), (size_variant,), visits - conversions)
+    # evidence
+    sum_visits = np.sum(special.gammaln(visits + 1))
+    sum_conversions = np.sum(special.gammaln(conversions + 1))
+    sum_visits_conversions = np.sum(special.gammaln(visits - conversions + 1))
+    sum_conversions_visits = np.sum(np.where((conversions <= visits), 0.0, -np.inf))
+    return {
+        "sum_shown_conversions": sum_shown_conversions,
+        "sum_shown_visits_conversions": sum_shown_visits_conversions,
+        "sum_visits": sum_visits,
+        "sum_conversions": sum_conversions,
+        "sum_visits_conversions": sum_visits_conversions,
+        "sum_conversions_visits": sum_conversions_visits,
+    }
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {name: left[name] + right[name] for name in left}
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_variant = size["variant"]
+    sum_shown_conversions = found["sum_shown_conversions"]
+    sum_shown_visits_conversions = found["sum_shown_visits_conversions"]
+    sum_visits = found["sum_visits"]
+    sum_conversions = found["sum_conversions"]
+    sum_visits_conversions = found["sum_visits_conversions"]
+    sum_conversions_visits = found["sum_conversions_visits"]
+    # rate given the statistics: Beta
+    rate_a = sum_shown_conversions + 1
+    rate_b = 9 + sum_shown_visits_conversions
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        2.1972245773362182 * size_variant
+        + sum_visits
+        - sum_conversions
+        - sum_visits_conversions
+        + sum_conversions_visits
+        + np.sum(log_beta(rate_a, rate_b))
+    )
+    return {
+        "rate.a": rate_a,
+        "rate.b": rate_b,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
 def grouped(codes, shape, weights=None):
@@ -44,116 +124,105 @@ def log_beta(a, b):
     return scaled_lgamma(a, a + b) + scaled_lgamma(b, a + b) - scaled_lgamma(a + b, a + b)
 
 
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    shown = data["shown"]
-    visits = data["visits"]
-    conversions = data["conversions"]
-    size_variant = size["variant"]
-    # rate given the statistics: Beta
-    sum_shown_conversions = grouped((shown,), (size_variant,), conversions)
-    # rate given the statistics: Beta
-    sum_shown_visits_conversions = grouped((shown,), (size_variant,), visits - conversions)
-    # evidence
-    sum_visits = np.sum(special.gammaln(visits + 1))
-    # evidence
-    sum_conversions = np.sum(special.gammaln(conversions + 1))
-    # evidence
-    sum_visits_conversions = np.sum(special.gammaln(visits - conversions + 1))
-    # evidence
-    sum_conversions_visits = np.sum(np.where((conversions <= visits), 0.0, -np.inf))
-    return {
-        "sum_shown_conversions": sum_shown_conversions,
-        "sum_shown_visits_conversions": sum_shown_visits_conversions,
-        "sum_visits": sum_visits,
-        "sum_conversions": sum_conversions,
-        "sum_visits_conversions": sum_visits_conversions,
-        "sum_conversions_visits": sum_conversions_visits,
-    }
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "sum_shown_conversions": left["sum_shown_conversions"] + right["sum_shown_conversions"],
-        "sum_shown_visits_conversions": left["sum_shown_visits_conversions"] + right["sum_shown_visits_conversions"],
-        "sum_visits": left["sum_visits"] + right["sum_visits"],
-        "sum_conversions": left["sum_conversions"] + right["sum_conversions"],
-        "sum_visits_conversions": left["sum_visits_conversions"] + right["sum_visits_conversions"],
-        "sum_conversions_visits": left["sum_conversions_visits"] + right["sum_conversions_visits"],
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_variant = size["variant"]
-    sum_shown_conversions = found["sum_shown_conversions"]
-    sum_shown_visits_conversions = found["sum_shown_visits_conversions"]
-    sum_visits = found["sum_visits"]
-    sum_conversions = found["sum_conversions"]
-    sum_visits_conversions = found["sum_visits_conversions"]
-    sum_conversions_visits = found["sum_conversions_visits"]
-    # rate given the statistics: Beta
-    rate_a = sum_shown_conversions + 1
-    # rate given the statistics: Beta
-    rate_b = 9 + sum_shown_visits_conversions
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        2.1972245773362182 * size_variant
-        + sum_visits
-        - sum_conversions
-        - sum_visits_conversions
-        + sum_conversions_visits
-        + np.sum(log_beta(rate_a, rate_b))
-    )
-    return {
-        "rate.a": rate_a,
-        "rate.b": rate_b,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def whole(text):
-    """A whole number or a truth value."""
-    if text[:1].isalpha():
-        return {"true": 1, "false": 0}[text.lower()]
-    return int(text) if text.isdigit() else int(float(text))
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"day": len(table)}
-    data["shown"], count = coded([r["shown"] for r in table], 2, ['A', 'B'])
-    size.setdefault("variant", count)
-    data["visits"] = np.array([float(r["visits"]) for r in table])
-    data["conversions"] = np.array([whole(r["conversions"]) for r in table])
-    size["variant"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"day": count_rows(table), "variant": 2}
+    variant_labels = ['A', 'B']
+    data["shown"] = codes(table, ["shown"], variant_labels)[:, 0]
+    data["visits"] = numbers(table, ["visits"], "a real number")[:, 0]
+    data["conversions"] = numbers(table, ["conversions"], "an integer >= 0", lower=0, whole=True)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

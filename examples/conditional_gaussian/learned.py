@@ -1,8 +1,27 @@
-"""conditional_gaussian: learning program, derived and written by Platewright.
+"""conditional_gaussian: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 4 statistics, then 6 exact eliminations
+
+The model:
+    theta1[one] ~ Dirichlet(concentration=1)
+    theta2[one, two] ~ Dirichlet(concentration=1)
+    var1[case] ~ Categorical(probabilities=theta1[one])
+    var2[case] ~ Categorical(probabilities=theta2[var1[case], two])
+    tau1[one] ~ Gamma(shape=2, rate=1)
+    mu1[one] ~ Normal(mean=0, precision=tau1[one])
+    x1[case] ~ Normal(mean=mu1[var1[case]], precision=tau1[var1[case]])
+    tau2[one] ~ Gamma(shape=2, rate=1)
+    slope[one] ~ Normal(mean=0, precision=tau2[one])
+    x2[case] ~ Normal(mean=slope[var1[case]] x1[case], precision=tau2[var1[case]])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each case, with these columns:
+    var1  a level of one
+    var2  a level of two
+    x1    a real number
+    x2    a real number
 """
-
 
 import csv
 import sys
@@ -11,15 +30,190 @@ import numpy as np
 from scipy import special
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size, exact=()):
+    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    var1 = data["var1"]
+    var2 = data["var2"]
+    x1 = data["x1"]
+    x2 = data["x2"]
+    size_one = size["one"]
+    size_two = size["two"]
+    # theta1 given the statistics: Dirichlet
+    count_var1 = grouped((var1,), (size_one,))
+    # theta2 given the statistics: Dirichlet
+    count_var1_var2 = grouped((var1, var2), (size_one, size_two))
+    # rows of x1: mean and scatter
+    block1_pool_1 = pooled([1, x1], 1, [var1], (size_one,), "block1_pool_1" in exact)
+    # rows of x2: mean and scatter
+    block2_pool_1 = pooled([x1, x2], 1, [var1], (size_one,), "block2_pool_1" in exact)
+    return {
+        "count_var1": count_var1,
+        "count_var1_var2": count_var1_var2,
+        "block1_pool_1": block1_pool_1,
+        "block2_pool_1": block2_pool_1,
+    }
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "count_var1": left["count_var1"] + right["count_var1"],
+        "count_var1_var2": left["count_var1_var2"] + right["count_var1_var2"],
+        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
+        "block2_pool_1": merged_pools(left["block2_pool_1"], right["block2_pool_1"]),
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_case = size["case_2"]
+    size_one = size["one"]
+    size_two = size["two"]
+    count_var1 = found["count_var1"]
+    count_var1_var2 = found["count_var1_var2"]
+    block1_pool_1 = found["block1_pool_1"]
+    block2_pool_1 = found["block2_pool_1"]
+    # theta1 given the statistics: Dirichlet
+    theta1_concentration = count_var1 + 1
+    # theta2 given the statistics: Dirichlet
+    theta2_concentration = count_var1_var2 + 1
+    # mu1 given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1])
+    # rows of mu1
+    block1_rows_0 = np.concatenate([np.full((size_one, 1), 1), np.full((size_one, 1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of x1
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`mu1`')
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    # tau1 given the statistics: Gamma
+    tau1_shape = 2 + 0.5 * count_var1
+    tau1_rate = 1 + 0.5 * block1_residual
+    # slope given the rest: jointly Gaussian
+    block2_columns = np.cumsum([0, 1])
+    # rows of slope
+    block2_rows_0 = np.concatenate([np.full((size_one, 1), 1), np.full((size_one, 1), 0)], axis=-1)
+    block2_rows_0 = block2_rows_0[..., None, :]
+    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    # rows of x2
+    block2_rows_1 = rows_of_pool(*block2_pool_1)
+    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    block2 = stacked([block2_rows_0, block2_rows_1], 1)
+    block2 = triangularised(block2, block2_columns[1], 1, '`slope`')
+    block2_root = block2["root"]
+    block2_log_root = block2["log_root"]
+    block2_right = block2["right"]
+    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
+    # tau2 given the statistics: Gamma
+    tau2_shape = 2 + 0.5 * count_var1
+    tau2_rate = 1 + 0.5 * block2_residual
+    # evidence of the piece with theta1 (Lemma 6.4)
+    log_evidence_theta1 = (
+        special.gammaln(size_one)
+        + np.sum(scaled_lgamma(theta1_concentration, np.sum(theta1_concentration)))
+        - scaled_lgamma(np.sum(theta1_concentration), np.sum(theta1_concentration))
+    )
+    # evidence of the piece with theta2 (Lemma 6.4)
+    log_evidence_theta2 = (
+        size_one * special.gammaln(size_two)
+        + np.sum(
+            np.sum(scaled_lgamma(theta2_concentration, np.sum(theta2_concentration, axis=-1)[:, None]), axis=-1)
+            - scaled_lgamma(np.sum(theta2_concentration, axis=-1), np.sum(theta2_concentration, axis=-1))
+        )
+    )
+    # evidence of the piece with tau1, mu1 (Lemma 6.4)
+    log_evidence_tau1_mu1 = (
+        (-0.9189385332046727) * size_case
+        - np.sum(block1_log_root)
+        + np.sum(scaled_lgamma(tau1_shape, tau1_rate) - tau1_shape)
+    )
+    # evidence of the piece with tau2, slope (Lemma 6.4)
+    log_evidence_tau2_slope = (
+        (-0.9189385332046727) * size_case
+        - np.sum(block2_log_root)
+        + np.sum(scaled_lgamma(tau2_shape, tau2_rate) - tau2_shape)
+    )
+    # evidence is the product over pieces (Corollary 6.1.2)
+    log_evidence = log_evidence_theta1 + log_evidence_theta2 + log_evidence_tau1_mu1 + log_evidence_tau2_slope
+    return {
+        "theta1.concentration": theta1_concentration,
+        "theta2.concentration": theta2_concentration,
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+        "tau1.shape": tau1_shape,
+        "tau1.rate": tau1_rate,
+        "block2.root": block2_root,
+        "block2.log_root": block2_log_root,
+        "block2.right": block2_right,
+        "block2.residual": block2_residual,
+        "tau2.shape": tau2_shape,
+        "tau2.rate": tau2_rate,
+        "log_evidence.theta1": log_evidence_theta1,
+        "log_evidence.theta2": log_evidence_theta2,
+        "log_evidence.tau1.mu1": log_evidence_tau1_mu1,
+        "log_evidence.tau2.slope": log_evidence_tau2_slope,
+        "log_evidence": log_evidence,
+    }
+
+
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in ["block1_pool_1", "block2_pool_1"] if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
+
+
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_one = size["one"]
+    block2_right = found["block2.right"]
+    block2 = np.linalg.solve(found["block2.root"], block2_right)
+    slope_mean = np.reshape(block2, (size_one,))
+    block1_right = found["block1.right"]
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    mu1_mean = np.reshape(block1, (size_one,))
+    return {
+        "mu1.mean": mu1_mean,
+        "slope.mean": slope_mean,
+    }
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def grouped(codes, shape, weights=None):
@@ -433,203 +627,121 @@ def scaled_lgamma(x, scale):
     return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
 
 
-def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
-    var1 = data["var1"]
-    var2 = data["var2"]
-    x1 = data["x1"]
-    x2 = data["x2"]
-    size_one = size["one"]
-    size_two = size["two"]
-    # theta1 given the statistics: Dirichlet
-    count_var1 = grouped((var1,), (size_one,))
-    # theta2 given the statistics: Dirichlet
-    count_var1_var2 = grouped((var1, var2,), (size_one, size_two,))
-    # rows of x1: mean and scatter
-    block1_pool_1 = pooled([1, x1], 1, [var1], (size_one,), "block1_pool_1" in exact)
-    # rows of x2: mean and scatter
-    block2_pool_1 = pooled([x1, x2], 1, [var1], (size_one,), "block2_pool_1" in exact)
-    return {
-        "count_var1": count_var1,
-        "count_var1_var2": count_var1_var2,
-        "block1_pool_1": block1_pool_1,
-        "block2_pool_1": block2_pool_1,
-    }
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "count_var1": left["count_var1"] + right["count_var1"],
-        "count_var1_var2": left["count_var1_var2"] + right["count_var1_var2"],
-        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
-        "block2_pool_1": merged_pools(left["block2_pool_1"], right["block2_pool_1"]),
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_case = size["case_2"]
-    size_one = size["one"]
-    size_two = size["two"]
-    count_var1 = found["count_var1"]
-    count_var1_var2 = found["count_var1_var2"]
-    block1_pool_1 = found["block1_pool_1"]
-    block2_pool_1 = found["block2_pool_1"]
-    # theta1 given the statistics: Dirichlet
-    theta1_concentration = count_var1 + 1
-    # theta2 given the statistics: Dirichlet
-    theta2_concentration = count_var1_var2 + 1
-    # mu1 given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1])
-    # rows of mu1
-    block1_rows_0 = np.concatenate([np.full((size_one, 1), 1), np.full((size_one, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of x1
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`mu1`')
-    block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
-    block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
-    # tau1 given the statistics: Gamma
-    tau1_shape = 2 + 0.5 * count_var1
-    # tau1 given the statistics: Gamma
-    tau1_rate = 1 + 0.5 * block1_residual
-    # slope given the rest: jointly Gaussian
-    block2_columns = np.cumsum([0, 1])
-    # rows of slope
-    block2_rows_0 = np.concatenate([np.full((size_one, 1), 1), np.full((size_one, 1), 0)], axis=-1)
-    block2_rows_0 = block2_rows_0[..., None, :]
-    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    # rows of x2
-    block2_rows_1 = rows_of_pool(*block2_pool_1)
-    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    block2 = stacked([block2_rows_0, block2_rows_1], 1)
-    block2 = triangularised(block2, block2_columns[1], 1, '`slope`')
-    block2_root = block2["root"]
-    block2_log_root = block2["log_root"]
-    block2_right = block2["right"]
-    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
-    # tau2 given the statistics: Gamma
-    tau2_shape = 2 + 0.5 * count_var1
-    # tau2 given the statistics: Gamma
-    tau2_rate = 1 + 0.5 * block2_residual
-    # evidence of the piece with theta1 (Lemma 6.4)
-    log_evidence_theta1 = (
-        special.gammaln(size_one)
-        + np.sum(scaled_lgamma(theta1_concentration, np.sum(theta1_concentration)))
-        - scaled_lgamma(np.sum(theta1_concentration), np.sum(theta1_concentration))
-    )
-    # evidence of the piece with theta2 (Lemma 6.4)
-    log_evidence_theta2 = (
-        size_one * special.gammaln(size_two)
-        + np.sum(
-            np.sum(scaled_lgamma(theta2_concentration, np.sum(theta2_concentration, axis=-1)[:, None]), axis=-1)
-            - scaled_lgamma(np.sum(theta2_concentration, axis=-1), np.sum(theta2_concentration, axis=-1))
-        )
-    )
-    # evidence of the piece with tau1, mu1 (Lemma 6.4)
-    log_evidence_tau1_mu1 = (
-        (-0.9189385332046727) * size_case
-        - np.sum(block1_log_root)
-        + np.sum(scaled_lgamma(tau1_shape, tau1_rate) - tau1_shape)
-    )
-    # evidence of the piece with tau2, slope (Lemma 6.4)
-    log_evidence_tau2_slope = (
-        (-0.9189385332046727) * size_case
-        - np.sum(block2_log_root)
-        + np.sum(scaled_lgamma(tau2_shape, tau2_rate) - tau2_shape)
-    )
-    # evidence is the product over pieces (Corollary 6.1.2)
-    log_evidence = log_evidence_theta1 + log_evidence_theta2 + log_evidence_tau1_mu1 + log_evidence_tau2_slope
-    return {
-        "theta1.concentration": theta1_concentration,
-        "theta2.concentration": theta2_concentration,
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.residual": block1_residual,
-        "tau1.shape": tau1_shape,
-        "tau1.rate": tau1_rate,
-        "block2.root": block2_root,
-        "block2.log_root": block2_log_root,
-        "block2.right": block2_right,
-        "block2.residual": block2_residual,
-        "tau2.shape": tau2_shape,
-        "tau2.rate": tau2_rate,
-        "log_evidence.theta1": log_evidence_theta1,
-        "log_evidence.theta2": log_evidence_theta2,
-        "log_evidence.tau1.mu1": log_evidence_tau1_mu1,
-        "log_evidence.tau2.slope": log_evidence_tau2_slope,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_1", "block2_pool_1"] if is_ill_conditioned(found[name])]
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    size_one = size["one"]
-    block2_right = found["block2.right"]
-    block2 = np.linalg.solve(found["block2.root"], block2_right)
-    slope_mean = np.reshape(block2, (size_one,))
-    block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    mu1_mean = np.reshape(block1, (size_one,))
-    return {
-        "mu1.mean": mu1_mean,
-        "slope.mean": slope_mean,
-    }
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"case_2": len(table)}
-    data["var1"], count = coded([r["var1"] for r in table], 2)
-    size.setdefault("one", count)
-    data["var2"], count = coded([r["var2"] for r in table], 3)
-    size.setdefault("two", count)
-    data["x1"] = np.array([float(r["x1"]) for r in table])
-    data["x2"] = np.array([float(r["x2"]) for r in table])
-    size["one"] = 2
-    size["two"] = 3
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"case_2": count_rows(table), "one": 2, "two": 3}
+    one_labels = levels(table, ["var1"], 2)
+    data["var1"] = codes(table, ["var1"], one_labels)[:, 0]
+    two_labels = levels(table, ["var2"], 3)
+    data["var2"] = codes(table, ["var2"], two_labels)[:, 0]
+    data["x1"] = numbers(table, ["x1"], "a real number")[:, 0]
+    data["x2"] = numbers(table, ["x2"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+            results.update(means(results, data, size))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

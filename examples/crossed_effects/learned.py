@@ -1,8 +1,23 @@
-"""crossed_effects: learning program, derived and written by Platewright.
+"""crossed_effects: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 1 statistic, then 3 exact eliminations
+
+The model:
+    who[rating]: given
+    what[rating]: given
+    tau ~ Gamma(shape=2, rate=1)
+    overall ~ Normal(mean=0, precision=0.1 tau)
+    taste[user] ~ Normal(mean=0, precision=tau)
+    quality[item] ~ Normal(mean=0, precision=3 tau)
+    stars[rating] ~ Normal(mean=overall + taste[who[rating]] + quality[what[rating]], precision=tau)
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each rating, with these columns:
+    who    a level of user
+    what   a level of item
+    stars  a real number
 """
-
 
 import csv
 import sys
@@ -11,15 +26,200 @@ import numpy as np
 from scipy import special
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size, exact=()):
+    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    who = data["who"]
+    what = data["what"]
+    stars = data["stars"]
+    size_user = size["user"]
+    size_item = size["item"]
+    # rows of stars: mean and scatter
+    block1_pool_1 = pooled([1, 1, 1, stars], 1, [who, what], (size_user, size_item,), "block1_pool_1" in exact)
+    return {"block1_pool_1": block1_pool_1}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_rating = size["rating"]
+    size_user = size["user"]
+    size_item = size["item"]
+    block1_pool_1 = found["block1_pool_1"]
+    # taste given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1, 1, size_item])
+    # rows of taste
+    block1_rows_0 = np.concatenate([np.full((size_user, 1), 1), np.full((size_user, 1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of stars
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(0, 1), (1, 2), (2, 3)],
+        [
+            [block1_columns[1]],
+            [block1_columns[0]],
+            block1_columns[2]
+            + np.reshape(np.broadcast_to(np.arange(size_item), (size_user, size_item)), (size_user, size_item, 1)),
+        ],
+        block1_columns[-1],
+        1,
+    )
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`taste`')
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_left = block1["rest"][..., 0]
+    size_block1_rows = block1["rest"].shape[-2]
+    block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
+    block1_left_0 = block1_left_0[..., 0]
+    block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
+    block1_cross_0 = block1_cross_0[..., 0]
+    block1_left_1 = block1["left"][..., block1_columns[2] - block1_columns[1] : block1_columns[3] - block1_columns[1]]
+    block1_cross_1 = block1["cross"][..., block1_columns[2] - block1_columns[1] : block1_columns[3] - block1_columns[1]]
+    # rows of block1: residual: mean and scatter
+    block2_pool_2 = well_pooled(
+        [np.ravel(block1_left_0), np.reshape(block1_left_1, (-1, size_item)), np.ravel(block1_left)],
+        1,
+        [],
+        (),
+    )
+    # overall, quality given the rest: jointly Gaussian
+    block2_columns = np.cumsum([0, 1, size_item])
+    # rows of overall
+    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
+    block2_rows_0 = block2_rows_0 * np.sqrt(0.1)
+    block2_rows_0 = block2_rows_0[..., None, :]
+    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    # rows of quality
+    block2_rows_1 = np.concatenate([np.full((size_item, 1), 1), np.full((size_item, 1), 0)], axis=-1)
+    block2_rows_1 = block2_rows_1 * np.sqrt(3)
+    block2_rows_1 = block2_rows_1[..., None, :]
+    block2_rows_1 = placed(
+        block2_rows_1,
+        [(0, 1)],
+        [block2_columns[1] + np.reshape(np.arange(size_item), (size_item, 1))],
+        block2_columns[-1],
+        1,
+    )
+    # rows of block1: residual
+    edges = np.cumsum([0, 1, size_item, 1])
+    block2_rows_2 = rows_of_pool(*block2_pool_2)
+    block2_rows_2 = placed(
+        block2_rows_2,
+        [(edges[0], edges[1]), (edges[1], edges[2])],
+        [[block2_columns[0]], block2_columns[1] + np.arange(size_item)],
+        block2_columns[-1],
+        1,
+    )
+    block2 = stacked([block2_rows_0, block2_rows_1, block2_rows_2], 0)
+    block2 = triangularised(block2, block2_columns[2], 1, '`overall`, `quality`')
+    block2_root = block2["root"]
+    block2_log_root = block2["log_root"]
+    block2_right = block2["right"]
+    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
+    # tau given the statistics: Gamma
+    tau_shape = 2 + 0.5 * size_rating
+    tau_rate = 1 + 0.5 * block2_residual
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        -1.1512925464970227
+        + 0.549306144334055 * size_item
+        + (-0.9189385332046727) * size_rating
+        - np.sum(block1_log_root)
+        - block2_log_root
+        + scaled_lgamma(tau_shape, tau_rate)
+        - tau_shape
+    )
+    return {
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.cross_0": block1_cross_0,
+        "block1.cross_1": block1_cross_1,
+        "block2.root": block2_root,
+        "block2.log_root": block2_log_root,
+        "block2.right": block2_right,
+        "block2.residual": block2_residual,
+        "tau.shape": tau_shape,
+        "tau.rate": tau_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in ["block1_pool_1"] if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
+
+
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_user = size["user"]
+    size_item = size["item"]
+    block2_right = found["block2.right"]
+    block2 = np.linalg.solve(found["block2.root"], block2_right)
+    overall_mean = np.reshape(block2[..., :1, :], ())
+    quality_mean = np.reshape(block2[..., 1:, :], (size_item,))
+    block1_right = found["block1.right"]
+    block1_right = (
+        block1_right
+        - (found["block1.cross_0"] * (np.broadcast_to(overall_mean, (size_user,)))[:, None])[..., None]
+    )
+    block1_right = (
+        block1_right
+        - (
+            np.sum(
+                found["block1.cross_1"] * (np.broadcast_to(quality_mean, (size_user, size_item)))[:, None, :],
+                axis=-1,
+            )
+        )[..., None]
+    )
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    taste_mean = np.reshape(block1, (size_user,))
+    return {
+        "taste.mean": taste_mean,
+        "quality.mean": quality_mean,
+        "overall.mean": overall_mean,
+    }
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -425,211 +625,120 @@ def scaled_lgamma(x, scale):
     return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
 
 
-def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
-    who = data["who"]
-    what = data["what"]
-    stars = data["stars"]
-    size_user = size["user"]
-    size_item = size["item"]
-    # rows of stars: mean and scatter
-    block1_pool_1 = pooled([1, 1, 1, stars], 1, [who, what], (size_user, size_item,), "block1_pool_1" in exact)
-    return {"block1_pool_1": block1_pool_1}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_rating = size["rating"]
-    size_user = size["user"]
-    size_item = size["item"]
-    block1_pool_1 = found["block1_pool_1"]
-    # taste given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1, 1, size_item])
-    # rows of taste
-    block1_rows_0 = np.concatenate([np.full((size_user, 1), 1), np.full((size_user, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of stars
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(
-        block1_rows_1,
-        [(0, 1), (1, 2), (2, 3)],
-        [
-            [block1_columns[1]],
-            [block1_columns[0]],
-            block1_columns[2]
-            + np.reshape(np.broadcast_to(np.arange(size_item), (size_user, size_item)), (size_user, size_item, 1)),
-        ],
-        block1_columns[-1],
-        1,
-    )
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`taste`')
-    block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
-    block1_right = block1["right"]
-    block1_left = block1["rest"][..., 0]
-    size_block1_rows = block1["rest"].shape[-2]
-    block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
-    block1_left_0 = block1_left_0[..., 0]
-    block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
-    block1_cross_0 = block1_cross_0[..., 0]
-    block1_left_1 = block1["left"][..., block1_columns[2] - block1_columns[1] : block1_columns[3] - block1_columns[1]]
-    block1_cross_1 = block1["cross"][..., block1_columns[2] - block1_columns[1] : block1_columns[3] - block1_columns[1]]
-    # rows of block1: residual: mean and scatter
-    block2_pool_2 = well_pooled(
-        [np.ravel(block1_left_0), np.reshape(block1_left_1, (-1, size_item)), np.ravel(block1_left)],
-        1,
-        [],
-        (),
-    )
-    # overall, quality given the rest: jointly Gaussian
-    block2_columns = np.cumsum([0, 1, size_item])
-    # rows of overall
-    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
-    block2_rows_0 = block2_rows_0 * np.sqrt(0.1)
-    block2_rows_0 = block2_rows_0[..., None, :]
-    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    # rows of quality
-    block2_rows_1 = np.concatenate([np.full((size_item, 1), 1), np.full((size_item, 1), 0)], axis=-1)
-    block2_rows_1 = block2_rows_1 * np.sqrt(3)
-    block2_rows_1 = block2_rows_1[..., None, :]
-    block2_rows_1 = placed(
-        block2_rows_1,
-        [(0, 1)],
-        [block2_columns[1] + np.reshape(np.arange(size_item), (size_item, 1))],
-        block2_columns[-1],
-        1,
-    )
-    # rows of block1: residual
-    edges = np.cumsum([0, 1, size_item, 1])
-    block2_rows_2 = rows_of_pool(*block2_pool_2)
-    block2_rows_2 = placed(
-        block2_rows_2,
-        [(edges[0], edges[1]), (edges[1], edges[2])],
-        [[block2_columns[0]], block2_columns[1] + np.arange(size_item)],
-        block2_columns[-1],
-        1,
-    )
-    block2 = stacked([block2_rows_0, block2_rows_1, block2_rows_2], 0)
-    block2 = triangularised(block2, block2_columns[2], 1, '`overall`, `quality`')
-    block2_root = block2["root"]
-    block2_log_root = block2["log_root"]
-    block2_right = block2["right"]
-    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
-    # tau given the statistics: Gamma
-    tau_shape = 2 + 0.5 * size_rating
-    # tau given the statistics: Gamma
-    tau_rate = 1 + 0.5 * block2_residual
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        -1.1512925464970227
-        + 0.549306144334055 * size_item
-        + (-0.9189385332046727) * size_rating
-        - np.sum(block1_log_root)
-        - block2_log_root
-        + scaled_lgamma(tau_shape, tau_rate)
-        - tau_shape
-    )
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.cross_0": block1_cross_0,
-        "block1.cross_1": block1_cross_1,
-        "block2.root": block2_root,
-        "block2.log_root": block2_log_root,
-        "block2.right": block2_right,
-        "block2.residual": block2_residual,
-        "tau.shape": tau_shape,
-        "tau.rate": tau_rate,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_1"] if is_ill_conditioned(found[name])]
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    size_user = size["user"]
-    size_item = size["item"]
-    block2_right = found["block2.right"]
-    block2 = np.linalg.solve(found["block2.root"], block2_right)
-    overall_mean = np.reshape(block2[..., :1, :], ())
-    quality_mean = np.reshape(block2[..., 1:, :], (size_item,))
-    block1_right = found["block1.right"]
-    block1_right = (
-        block1_right
-        - (found["block1.cross_0"] * (np.broadcast_to(overall_mean, (size_user,)))[:, None])[..., None]
-    )
-    block1_right = (
-        block1_right
-        - (
-            np.sum(
-                found["block1.cross_1"] * (np.broadcast_to(quality_mean, (size_user, size_item)))[:, None, :],
-                axis=-1,
-            )
-        )[..., None]
-    )
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    taste_mean = np.reshape(block1, (size_user,))
-    return {
-        "taste.mean": taste_mean,
-        "quality.mean": quality_mean,
-        "overall.mean": overall_mean,
-    }
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"rating": len(table)}
-    data["who"], count = coded([r["who"] for r in table], 4)
-    size.setdefault("user", count)
-    data["what"], count = coded([r["what"] for r in table], 3)
-    size.setdefault("item", count)
-    data["stars"] = np.array([float(r["stars"]) for r in table])
-    size["user"] = 4
-    size["item"] = 3
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"rating": count_rows(table), "user": 4, "item": 3}
+    user_labels = levels(table, ["who"], 4)
+    data["who"] = codes(table, ["who"], user_labels)[:, 0]
+    item_labels = levels(table, ["what"], 3)
+    data["what"] = codes(table, ["what"], item_labels)[:, 0]
+    data["stars"] = numbers(table, ["stars"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+            results.update(means(results, data, size))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

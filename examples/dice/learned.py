@@ -1,14 +1,65 @@
-"""dice: learning program, derived and written by Platewright.
+"""dice: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 1 statistic, then 1 exact elimination
+
+The model:
+    theta[face] ~ Dirichlet(concentration=1)
+    shown[roll] ~ Categorical(probabilities=theta[face])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each roll, with these columns:
+    shown  a level of face
 """
-
 
 import csv
 import sys
 
 import numpy as np
 from scipy import special
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    shown = data["shown"]
+    size_face = size["face"]
+    # theta given the statistics: Dirichlet
+    count_shown = grouped((shown,), (size_face,))
+    return {"count_shown": count_shown}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {name: left[name] + right[name] for name in left}
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_face = size["face"]
+    count_shown = found["count_shown"]
+    # theta given the statistics: Dirichlet
+    theta_concentration = count_shown + 1
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        special.gammaln(size_face)
+        + np.sum(scaled_lgamma(theta_concentration, np.sum(theta_concentration)))
+        - scaled_lgamma(np.sum(theta_concentration), np.sum(theta_concentration))
+    )
+    return {
+        "theta.concentration": theta_concentration,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
 def grouped(codes, shape, weights=None):
@@ -39,72 +90,100 @@ def scaled_lgamma(x, scale):
     return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
 
 
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    shown = data["shown"]
-    size_face = size["face"]
-    # theta given the statistics: Dirichlet
-    count_shown = grouped((shown,), (size_face,))
-    return {"count_shown": count_shown}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "count_shown": left["count_shown"] + right["count_shown"],
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_face = size["face"]
-    count_shown = found["count_shown"]
-    # theta given the statistics: Dirichlet
-    theta_concentration = count_shown + 1
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        special.gammaln(size_face)
-        + np.sum(scaled_lgamma(theta_concentration, np.sum(theta_concentration)))
-        - scaled_lgamma(np.sum(theta_concentration), np.sum(theta_concentration))
-    )
-    return {
-        "theta.concentration": theta_concentration,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"roll": len(table)}
-    data["shown"], count = coded([r["shown"] for r in table], 6)
-    size.setdefault("face", count)
-    size["face"] = 6
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"roll": count_rows(table), "face": 6}
+    face_labels = levels(table, ["shown"], 6)
+    data["shown"] = codes(table, ["shown"], face_labels)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

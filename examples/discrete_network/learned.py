@@ -1,8 +1,22 @@
-"""discrete_network: learning program, derived and written by Platewright.
+"""discrete_network: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 3 statistics, then 3 exact eliminations
+
+The model:
+    t_rain[rain] ~ Dirichlet(concentration=1)
+    t_sprinkler[rain, sprinkler] ~ Dirichlet(concentration=1)
+    t_wet[rain, sprinkler, wet] ~ Dirichlet(concentration=1)
+    rained[case] ~ Categorical(probabilities=t_rain[rain])
+    sprinkled[case] ~ Categorical(probabilities=t_sprinkler[rained[case], sprinkler])
+    wetness[case] ~ Categorical(probabilities=t_wet[rained[case], sprinkled[case], wet])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each case, with these columns:
+    rained     a level of rain
+    sprinkled  a level of sprinkler
+    wetness    a level of wet
 """
-
 
 import csv
 import sys
@@ -11,32 +25,7 @@ import numpy as np
 from scipy import special
 
 
-def grouped(codes, shape, weights=None):
-    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
-    size = int(np.prod(shape))
-    if weights is None:
-        return np.bincount(cell, minlength=size).reshape(shape)
-    weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
-    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
-
-
-def scaled_lgamma(x, scale):
-    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
-    large = np.maximum(x, 10.0)
-    beyond = (large - scale) / scale
-    is_close = np.abs(beyond) < 0.5
-    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
-    square = 1.0 / (large * large)
-    series = 1.0 / 156
-    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
-        series = number - square * series
-    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
-    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def statistics(data, size):
@@ -50,9 +39,9 @@ def statistics(data, size):
     # t_rain given the statistics: Dirichlet
     count_rained = grouped((rained,), (size_rain,))
     # t_sprinkler given the statistics: Dirichlet
-    count_rained_sprinkled = grouped((rained, sprinkled,), (size_rain, size_sprinkler,))
+    count_rained_sprinkled = grouped((rained, sprinkled), (size_rain, size_sprinkler))
     # t_wet given the statistics: Dirichlet
-    count_rained_sprinkled_wetness = grouped((rained, sprinkled, wetness,), (size_rain, size_sprinkler, size_wet,))
+    count_rained_sprinkled_wetness = grouped((rained, sprinkled, wetness), (size_rain, size_sprinkler, size_wet))
     return {
         "count_rained": count_rained,
         "count_rained_sprinkled": count_rained_sprinkled,
@@ -62,13 +51,7 @@ def statistics(data, size):
 
 def merged(left, right):
     """Statistics of all rows from those of two parts."""
-    return {
-        "count_rained": left["count_rained"] + right["count_rained"],
-        "count_rained_sprinkled": left["count_rained_sprinkled"] + right["count_rained_sprinkled"],
-        "count_rained_sprinkled_wetness": left[
-            "count_rained_sprinkled_wetness"
-        ] + right["count_rained_sprinkled_wetness"],
-    }
+    return {name: left[name] + right[name] for name in left}
 
 
 def finish(found, data, size):
@@ -140,39 +123,135 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"case_2": len(table)}
-    data["rained"], count = coded([r["rained"] for r in table], 2)
-    size.setdefault("rain", count)
-    data["sprinkled"], count = coded([r["sprinkled"] for r in table], 2)
-    size.setdefault("sprinkler", count)
-    data["wetness"], count = coded([r["wetness"] for r in table], 3)
-    size.setdefault("wet", count)
-    size["rain"] = 2
-    size["sprinkler"] = 2
-    size["wet"] = 3
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"case_2": count_rows(table), "rain": 2, "sprinkler": 2, "wet": 3}
+    rain_labels = levels(table, ["rained"], 2)
+    data["rained"] = codes(table, ["rained"], rain_labels)[:, 0]
+    sprinkler_labels = levels(table, ["sprinkled"], 2)
+    data["sprinkled"] = codes(table, ["sprinkled"], sprinkler_labels)[:, 0]
+    wet_labels = levels(table, ["wetness"], 3)
+    data["wetness"] = codes(table, ["wetness"], wet_labels)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

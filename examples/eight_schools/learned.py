@@ -1,8 +1,19 @@
-"""eight_schools: learning program, derived and written by Platewright.
+"""eight_schools: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 1 statistic, then 2 exact eliminations
+
+The model:
+    error[school]: given
+    overall ~ Normal(mean=0, precision=0.01)
+    effect[school] ~ Normal(mean=overall, precision=0.04)
+    estimate[school] ~ Normal(mean=effect[school], precision=error[school]^(-2))
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each school, with these columns:
+    error     a real number
+    estimate  a real number
 """
-
 
 import csv
 import sys
@@ -10,15 +21,139 @@ import sys
 import numpy as np
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    error = data["error"]
+    # evidence
+    sum_error = np.sum(np.log(error ** (-2.0)))
+    return {"sum_error": sum_error}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {name: left[name] + right[name] for name in left}
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    error = data["error"]
+    estimate = data["estimate"]
+    size_school = size["school"]
+    sum_error = found["sum_error"]
+    # effect given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1, 1])
+    # rows of effect
+    block1_rows_0 = np.concatenate(
+        [np.full((size_school, 1), 1), np.full((size_school, 1), -1), np.full((size_school, 1), 0)],
+        axis=-1,
+    )
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.04)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(
+        block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
+    )
+    # rows of estimate
+    block1_rows_1 = np.concatenate([np.full((size_school, 1), 1), np.reshape(estimate, (size_school, 1))], axis=-1)
+    block1_rows_1 = block1_rows_1 * np.sqrt(error ** (-2.0))[..., None]
+    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`effect`')
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_left = block1["rest"][..., 0]
+    size_block1_rows = block1["rest"].shape[-2]
+    block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
+    block1_left_0 = block1_left_0[..., 0]
+    block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
+    block1_cross_0 = block1_cross_0[..., 0]
+    # rows of block1: residual: mean and scatter
+    block2_pool_1 = well_pooled([np.ravel(block1_left_0), np.ravel(block1_left)], 1, [], ())
+    # overall given the rest: jointly Gaussian
+    block2_columns = np.cumsum([0, 1])
+    # rows of overall
+    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
+    block2_rows_0 = block2_rows_0 * np.sqrt(0.01)
+    block2_rows_0 = block2_rows_0[..., None, :]
+    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    # rows of block1: residual
+    block2_rows_1 = rows_of_pool(*block2_pool_1)
+    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    block2 = stacked([block2_rows_0, block2_rows_1], 0)
+    block2 = triangularised(block2, block2_columns[1], 1, '`overall`')
+    block2_root = block2["root"]
+    block2_log_root = block2["log_root"]
+    block2_right = block2["right"]
+    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        -2.3025850929940455
+        + (-3.4473149788434454) * size_school
+        + 0.5 * sum_error
+        + np.sum(0.9189385332046727 - block1_log_root)
+        - block2_log_root
+        + (-0.5) * block2_residual
+    )
+    return {
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.cross_0": block1_cross_0,
+        "block2.root": block2_root,
+        "block2.log_root": block2_log_root,
+        "block2.right": block2_right,
+        "block2.residual": block2_residual,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_school = size["school"]
+    block2_right = found["block2.right"]
+    block2 = np.linalg.solve(found["block2.root"], block2_right)
+    overall_mean = np.reshape(block2, ())
+    block1_right = found["block1.right"]
+    block1_right = (
+        block1_right
+        - (found["block1.cross_0"] * (np.broadcast_to(overall_mean, (size_school,)))[:, None])[..., None]
+    )
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    effect_mean = np.reshape(block1, (size_school,))
+    return {
+        "effect.mean": effect_mean,
+        "overall.mean": overall_mean,
+    }
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -410,133 +545,92 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    error = data["error"]
-    # evidence
-    sum_error = np.sum(np.log(error ** (-2.0)))
-    return {"sum_error": sum_error}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "sum_error": left["sum_error"] + right["sum_error"],
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    error = data["error"]
-    estimate = data["estimate"]
-    size_school = size["school"]
-    sum_error = found["sum_error"]
-    # effect given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1, 1])
-    # rows of effect
-    block1_rows_0 = np.concatenate(
-        [np.full((size_school, 1), 1), np.full((size_school, 1), -1), np.full((size_school, 1), 0)],
-        axis=-1,
-    )
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.04)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(
-        block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
-    )
-    # rows of estimate
-    block1_rows_1 = np.concatenate([np.full((size_school, 1), 1), np.reshape(estimate, (size_school, 1))], axis=-1)
-    block1_rows_1 = block1_rows_1 * np.sqrt(error ** (-2.0))[..., None]
-    block1_rows_1 = block1_rows_1[..., None, :]
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`effect`')
-    block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
-    block1_right = block1["right"]
-    block1_left = block1["rest"][..., 0]
-    size_block1_rows = block1["rest"].shape[-2]
-    block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
-    block1_left_0 = block1_left_0[..., 0]
-    block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
-    block1_cross_0 = block1_cross_0[..., 0]
-    # rows of block1: residual: mean and scatter
-    block2_pool_1 = well_pooled([np.ravel(block1_left_0), np.ravel(block1_left)], 1, [], ())
-    # overall given the rest: jointly Gaussian
-    block2_columns = np.cumsum([0, 1])
-    # rows of overall
-    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
-    block2_rows_0 = block2_rows_0 * np.sqrt(0.01)
-    block2_rows_0 = block2_rows_0[..., None, :]
-    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    # rows of block1: residual
-    block2_rows_1 = rows_of_pool(*block2_pool_1)
-    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    block2 = stacked([block2_rows_0, block2_rows_1], 0)
-    block2 = triangularised(block2, block2_columns[1], 1, '`overall`')
-    block2_root = block2["root"]
-    block2_log_root = block2["log_root"]
-    block2_right = block2["right"]
-    block2_residual = np.sum(block2["rest"] ** 2, axis=(-2, -1))
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        -2.3025850929940455
-        + (-3.4473149788434454) * size_school
-        + 0.5 * sum_error
-        + np.sum(0.9189385332046727 - block1_log_root)
-        - block2_log_root
-        + (-0.5) * block2_residual
-    )
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.cross_0": block1_cross_0,
-        "block2.root": block2_root,
-        "block2.log_root": block2_log_root,
-        "block2.right": block2_right,
-        "block2.residual": block2_residual,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    size_school = size["school"]
-    block2_right = found["block2.right"]
-    block2 = np.linalg.solve(found["block2.root"], block2_right)
-    overall_mean = np.reshape(block2, ())
-    block1_right = found["block1.right"]
-    block1_right = (
-        block1_right
-        - (found["block1.cross_0"] * (np.broadcast_to(overall_mean, (size_school,)))[:, None])[..., None]
-    )
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    effect_mean = np.reshape(block1, (size_school,))
-    return {
-        "effect.mean": effect_mean,
-        "overall.mean": overall_mean,
-    }
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"school": len(table)}
-    data["error"] = np.array([float(r["error"]) for r in table])
-    data["estimate"] = np.array([float(r["estimate"]) for r in table])
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"school": count_rows(table)}
+    data["error"] = numbers(table, ["error"], "a real number")[:, 0]
+    data["estimate"] = numbers(table, ["estimate"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+            results.update(means(results, data, size))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,8 +1,16 @@
-"""german_tank: learning program, derived and written by Platewright.
+"""german_tank: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 1 statistic, then 1 exact elimination
+
+The model:
+    total ~ Pareto(shape=1, scale=10)
+    serial[tank] ~ Uniform(lower=0, upper=total)
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each tank, with these columns:
+    serial  a real number above 0
 """
-
 
 import csv
 import sys
@@ -10,11 +18,14 @@ import sys
 import numpy as np
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     serial = data["serial"]
     # total given the statistics: Pareto
-    max_serial = np.max(serial, axis=(0,), initial=-np.inf)
+    max_serial = np.max(serial, axis=0, initial=-np.inf)
     return {"max_serial": max_serial}
 
 
@@ -31,7 +42,6 @@ def finish(found, data, size):
     max_serial = found["max_serial"]
     # total given the statistics: Pareto
     total_shape = 1 + size_tank
-    # total given the statistics: Pareto
     total_scale = np.maximum(10, max_serial)
     # evidence (Lemma 6.4)
     log_evidence = 2.302585092994046 - np.log(total_shape) - total_shape * np.log(total_scale)
@@ -47,18 +57,90 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"tank": len(table)}
-    data["serial"] = np.array([float(r["serial"]) for r in table])
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"tank": count_rows(table)}
+    data["serial"] = numbers(table, ["serial"], "a real number in (0, inf)", above=0)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,8 +1,22 @@
-"""known_weights: learning program, derived and written by Platewright.
+"""known_weights: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 2 statistics, then 2 exact eliminations
+
+The model:
+    x[row]: given
+    weight[row]: given
+    tau ~ Gamma(shape=1, rate=1)
+    a ~ Normal(mean=0, precision=0.1 tau)
+    b ~ Normal(mean=0, precision=0.1 tau)
+    y[row] ~ Normal(mean=a + b x[row], precision=tau weight[row])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each row, with these columns:
+    x       a real number
+    weight  a real number
+    y       a real number
 """
-
 
 import csv
 import sys
@@ -11,15 +25,124 @@ import numpy as np
 from scipy import special
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size, exact=()):
+    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    x = data["x"]
+    weight = data["weight"]
+    y = data["y"]
+    # evidence
+    sum_weight = np.sum(np.log(weight))
+    # rows of y: mean and scatter
+    block1_pool_2 = pooled([1, x, y], weight, [], (), "block1_pool_2" in exact)
+    return {"sum_weight": sum_weight, "block1_pool_2": block1_pool_2}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "sum_weight": left["sum_weight"] + right["sum_weight"],
+        "block1_pool_2": merged_pools(left["block1_pool_2"], right["block1_pool_2"]),
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_row = size["row"]
+    sum_weight = found["sum_weight"]
+    block1_pool_2 = found["block1_pool_2"]
+    # a, b given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1, 1])
+    # rows of a
+    block1_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.1)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of b
+    block1_rows_1 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
+    block1_rows_1 = block1_rows_1 * np.sqrt(0.1)
+    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
+    # rows of y
+    block1_rows_2 = rows_of_pool(*block1_pool_2)
+    block1_rows_2 = placed(
+        block1_rows_2, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
+    )
+    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
+    block1 = triangularised(block1, block1_columns[2], 1, '`a`, `b`')
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    # tau given the statistics: Gamma
+    tau_shape = 0.5 * size_row + 1
+    tau_rate = 1 + 0.5 * block1_residual
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        -2.3025850929940455
+        + (-0.9189385332046727) * size_row
+        + 0.5 * sum_weight
+        - block1_log_root
+        + scaled_lgamma(tau_shape, tau_rate)
+        - tau_shape
+    )
+    return {
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+        "tau.shape": tau_shape,
+        "tau.rate": tau_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in ["block1_pool_2"] if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
+
+
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    block1_right = found["block1.right"]
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    a_mean = np.reshape(block1[..., :1, :], ())
+    b_mean = np.reshape(block1[..., 1:, :], ())
+    return {
+        "b.mean": b_mean,
+        "a.mean": a_mean,
+    }
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -419,118 +542,93 @@ def scaled_lgamma(x, scale):
     return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
 
 
-def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
-    x = data["x"]
-    weight = data["weight"]
-    y = data["y"]
-    # evidence
-    sum_weight = np.sum(np.log(weight))
-    # rows of y: mean and scatter
-    block1_pool_2 = pooled([1, x, y], weight, [], (), "block1_pool_2" in exact)
-    return {"sum_weight": sum_weight, "block1_pool_2": block1_pool_2}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "sum_weight": left["sum_weight"] + right["sum_weight"],
-        "block1_pool_2": merged_pools(left["block1_pool_2"], right["block1_pool_2"]),
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_row = size["row"]
-    sum_weight = found["sum_weight"]
-    block1_pool_2 = found["block1_pool_2"]
-    # a, b given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1, 1])
-    # rows of a
-    block1_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.1)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of b
-    block1_rows_1 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
-    block1_rows_1 = block1_rows_1 * np.sqrt(0.1)
-    block1_rows_1 = block1_rows_1[..., None, :]
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
-    # rows of y
-    block1_rows_2 = rows_of_pool(*block1_pool_2)
-    block1_rows_2 = placed(
-        block1_rows_2, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
-    )
-    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
-    block1 = triangularised(block1, block1_columns[2], 1, '`a`, `b`')
-    block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
-    block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
-    # tau given the statistics: Gamma
-    tau_shape = 0.5 * size_row + 1
-    # tau given the statistics: Gamma
-    tau_rate = 1 + 0.5 * block1_residual
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        -2.3025850929940455
-        + (-0.9189385332046727) * size_row
-        + 0.5 * sum_weight
-        - block1_log_root
-        + scaled_lgamma(tau_shape, tau_rate)
-        - tau_shape
-    )
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.residual": block1_residual,
-        "tau.shape": tau_shape,
-        "tau.rate": tau_rate,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_2"] if is_ill_conditioned(found[name])]
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    a_mean = np.reshape(block1[..., :1, :], ())
-    b_mean = np.reshape(block1[..., 1:, :], ())
-    return {
-        "b.mean": b_mean,
-        "a.mean": a_mean,
-    }
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"row": len(table)}
-    data["x"] = np.array([float(r["x"]) for r in table])
-    data["weight"] = np.array([float(r["weight"]) for r in table])
-    data["y"] = np.array([float(r["y"]) for r in table])
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"row": count_rows(table)}
+    data["x"] = numbers(table, ["x"], "a real number")[:, 0]
+    data["weight"] = numbers(table, ["weight"], "a real number")[:, 0]
+    data["y"] = numbers(table, ["y"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+            results.update(means(results, data, size))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

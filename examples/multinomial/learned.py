@@ -1,8 +1,18 @@
-"""multinomial: learning program, derived and written by Platewright.
+"""multinomial: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 3 statistics, then 1 exact elimination
+
+The model:
+    length[text]: given
+    share[word] ~ Dirichlet(concentration=0.5)
+    counts[text, word] ~ Multinomial(count=length[text], probabilities=share[word])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each text, with these columns:
+    length                     a real number
+    counts[0], counts[1], ...  an integer >= 0
 """
-
 
 import csv
 import sys
@@ -11,18 +21,7 @@ import numpy as np
 from scipy import special
 
 
-def scaled_lgamma(x, scale):
-    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
-    large = np.maximum(x, 10.0)
-    beyond = (large - scale) / scale
-    is_close = np.abs(beyond) < 0.5
-    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
-    square = 1.0 / (large * large)
-    series = 1.0 / 156
-    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
-        series = number - square * series
-    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
-    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def statistics(data, size):
@@ -30,21 +29,16 @@ def statistics(data, size):
     length = data["length"]
     counts = data["counts"]
     # share given the statistics: Dirichlet
-    sum_counts = np.sum(counts, axis=(0,))
+    sum_counts = np.sum(counts, axis=0)
     # evidence
     sum_length = np.sum(special.gammaln(length + 1))
-    # evidence
-    sum_counts_2 = np.sum(special.gammaln(counts + 1), axis=(0, 1,))
+    sum_counts_2 = np.sum(special.gammaln(counts + 1), axis=(0, 1))
     return {"sum_counts": sum_counts, "sum_length": sum_length, "sum_counts_2": sum_counts_2}
 
 
 def merged(left, right):
     """Statistics of all rows from those of two parts."""
-    return {
-        "sum_counts": left["sum_counts"] + right["sum_counts"],
-        "sum_length": left["sum_length"] + right["sum_length"],
-        "sum_counts_2": left["sum_counts_2"] + right["sum_counts_2"],
-    }
+    return {name: left[name] + right[name] for name in left}
 
 
 def finish(found, data, size):
@@ -75,22 +69,125 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def indexed(table, name, count=None, labels=None):
+    """The columns name[0], name[1], ... (or name_0, name_1, ...) that side by side make one variable, in order."""
+    found = [column for column in table if column.startswith(f"{name}[") and column.endswith("]")]
+    if labels is not None:
+        found = [f"{name}[{label}]" for label in labels]
+    elif sorted(found) == sorted(f"{name}[{k}]" for k in range(len(found))):
+        found = [f"{name}[{k}]" for k in range(len(found))]
+    if not found:
+        while f"{name}_{len(found)}" in table:
+            found.append(f"{name}_{len(found)}")
+    if not found or (count is not None and len(found) != count):
+        wanted = "several" if count is None else f"{count}"
+        raise ValueError(f"expected {wanted} columns {name}[0], {name}[1], ...; the file has {', '.join(table)}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"text": len(table)}
-    data["length"] = np.array([float(r["length"]) for r in table])
-    columns = [c for c in table[0] if c.startswith("counts[")]
-    data["counts"] = np.array([[float(r[c]) for c in columns] for r in table])
-    size["word"] = len(columns)
-    size["word"] = 3
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"text": count_rows(table), "word": 3}
+    data["length"] = numbers(table, ["length"], "a real number")[:, 0]
+    counts_columns = indexed(table, "counts", 3)
+    data["counts"] = numbers(table, counts_columns, "an integer >= 0", lower=0, whole=True)
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

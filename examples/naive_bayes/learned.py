@@ -1,8 +1,22 @@
-"""naive_bayes: learning program, derived and written by Platewright.
+"""naive_bayes: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 3 statistics, then 3 exact eliminations
+
+The model:
+    share[kind] ~ Dirichlet(concentration=1)
+    table1[kind, low] ~ Dirichlet(concentration=1)
+    table2[kind, mid] ~ Dirichlet(concentration=1)
+    label[case] ~ Categorical(probabilities=share[kind])
+    first[case] ~ Categorical(probabilities=table1[label[case], low])
+    second[case] ~ Categorical(probabilities=table2[label[case], mid])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each case, with these columns:
+    label   a level of kind
+    first   a level of low
+    second  a level of mid
 """
-
 
 import csv
 import sys
@@ -11,32 +25,7 @@ import numpy as np
 from scipy import special
 
 
-def grouped(codes, shape, weights=None):
-    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
-    size = int(np.prod(shape))
-    if weights is None:
-        return np.bincount(cell, minlength=size).reshape(shape)
-    weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
-    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
-
-
-def scaled_lgamma(x, scale):
-    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
-    large = np.maximum(x, 10.0)
-    beyond = (large - scale) / scale
-    is_close = np.abs(beyond) < 0.5
-    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
-    square = 1.0 / (large * large)
-    series = 1.0 / 156
-    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
-        series = number - square * series
-    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
-    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def statistics(data, size):
@@ -50,10 +39,10 @@ def statistics(data, size):
     # share given the statistics: Dirichlet
     count_label = grouped((label,), (size_kind,))
     # table1 given the statistics: Dirichlet
-    count_first_label = grouped((first, label,), (size_low, size_kind,))
+    count_first_label = grouped((first, label), (size_low, size_kind))
     count_first_label = np.transpose(count_first_label, (1, 0))
     # table2 given the statistics: Dirichlet
-    count_label_second = grouped((label, second,), (size_kind, size_mid,))
+    count_label_second = grouped((label, second), (size_kind, size_mid))
     return {
         "count_label": count_label, "count_first_label": count_first_label, "count_label_second": count_label_second
     }
@@ -61,11 +50,7 @@ def statistics(data, size):
 
 def merged(left, right):
     """Statistics of all rows from those of two parts."""
-    return {
-        "count_label": left["count_label"] + right["count_label"],
-        "count_first_label": left["count_first_label"] + right["count_first_label"],
-        "count_label_second": left["count_label_second"] + right["count_label_second"],
-    }
+    return {name: left[name] + right[name] for name in left}
 
 
 def finish(found, data, size):
@@ -122,39 +107,135 @@ def learn(data, size):
     return finish(statistics(data, size), data, size)
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def scaled_lgamma(x, scale):
+    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
+    large = np.maximum(x, 10.0)
+    beyond = (large - scale) / scale
+    is_close = np.abs(beyond) < 0.5
+    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
+    square = 1.0 / (large * large)
+    series = 1.0 / 156
+    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
+        series = number - square * series
+    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
+    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"case_2": len(table)}
-    data["label"], count = coded([r["label"] for r in table], 2)
-    size.setdefault("kind", count)
-    data["first"], count = coded([r["first"] for r in table], 2)
-    size.setdefault("low", count)
-    data["second"], count = coded([r["second"] for r in table], 3)
-    size.setdefault("mid", count)
-    size["kind"] = 2
-    size["low"] = 2
-    size["mid"] = 3
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"case_2": count_rows(table), "kind": 2, "low": 2, "mid": 3}
+    kind_labels = levels(table, ["label"], 2)
+    data["label"] = codes(table, ["label"], kind_labels)[:, 0]
+    low_labels = levels(table, ["first"], 2)
+    data["first"] = codes(table, ["first"], low_labels)[:, 0]
+    mid_labels = levels(table, ["second"], 3)
+    data["second"] = codes(table, ["second"], mid_labels)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,8 +1,17 @@
-"""normal_wishart: learning program, derived and written by Platewright.
+"""normal_wishart: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 1 statistic, then 2 exact eliminations
+
+The model:
+    precision[part, part'] ~ Wishart(degrees=4, inverse_scale=[part = part'])
+    centre[part] ~ MultivariateNormal(mean=0, precision=0.5 precision[part, part'])
+    x[row, part] ~ MultivariateNormal(mean=centre[part], precision=precision[part, part'])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each row, with these columns:
+    x[0], x[1], ...  a real vector
 """
-
 
 import csv
 import sys
@@ -11,15 +20,114 @@ import numpy as np
 from scipy import special
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size, exact=()):
+    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
+    x = data["x"]
+    # rows of x: mean and scatter
+    block1_pool_1 = pooled([1, x], 1, [], (), "block1_pool_1" in exact)
+    return {"block1_pool_1": block1_pool_1}
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {
+        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
+    }
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    size_row = size["row"]
+    size_part = size["part"]
+    block1_pool_1 = found["block1_pool_1"]
+    # centre given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1])
+    # rows of centre
+    edges = np.cumsum([0, 1, size_part])
+    block1_rows_0 = np.concatenate([np.full((1), 1), np.full((size_part), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.5)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(edges[0], edges[1])], [[block1_columns[0]]], block1_columns[-1], size_part)
+    # rows of x
+    edges = np.cumsum([0, 1, size_part])
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(block1_rows_1, [(edges[0], edges[1])], [[block1_columns[0]]], block1_columns[-1], size_part)
+    block1 = stacked([block1_rows_0, block1_rows_1], 0)
+    block1 = triangularised(block1, block1_columns[1], size_part, '`centre`')
+    block1_root = block1["root"]
+    block1_log_root = block1["log_root"]
+    block1_right = block1["right"]
+    block1_residual = np.swapaxes(block1["rest"], -1, -2) @ block1["rest"]
+    # precision given the statistics: Wishart
+    precision_degrees = 4 + size_row
+    precision_inverse_scale = 1.0 * (np.arange(size_part) == np.arange(size_part)[:, None]) + block1_residual
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        (-1.7328679513998633) * size_part
+        + (-0.9189385332046727) * size_row * size_part
+        - multivariate_lgamma(2, size_part)
+        - size_part * block1_log_root
+        + 0.34657359027997264 * precision_degrees * size_part
+        + multivariate_lgamma(0.5 * precision_degrees, size_part)
+        + (-0.5) * precision_degrees * log_determinant(precision_inverse_scale)
+    )
+    return {
+        "block1.root": block1_root,
+        "block1.log_root": block1_log_root,
+        "block1.right": block1_right,
+        "block1.residual": block1_residual,
+        "precision.degrees": precision_degrees,
+        "precision.inverse_scale": precision_inverse_scale,
+        "log_evidence": log_evidence,
+    }
+
+
+def ill_conditioned(found):
+    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
+    return [name for name in ["block1_pool_1"] if is_ill_conditioned(found[name])]
+
+
+def learn(data, size):
+    """All in one: statistics, once more where digits were lost, then what follows from them."""
+    found = statistics(data, size)
+    if again := ill_conditioned(found):
+        found = statistics(data, size, again)
+    return finish(found, data, size)
+
+
+def means(found, data, size):
+    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
+    size_part = size["part"]
+    block1_right = found["block1.right"]
+    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    centre_mean = np.reshape(block1, (size_part,))
+    return {
+        "centre.mean": centre_mean,
+    }
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -418,109 +526,108 @@ def multivariate_lgamma(x, dimension):
     )
 
 
-def statistics(data, size, exact=()):
-    """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
-    x = data["x"]
-    # rows of x: mean and scatter
-    block1_pool_1 = pooled([1, x], 1, [], (), "block1_pool_1" in exact)
-    return {"block1_pool_1": block1_pool_1}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "block1_pool_1": merged_pools(left["block1_pool_1"], right["block1_pool_1"]),
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    size_row = size["row"]
-    size_part = size["part"]
-    block1_pool_1 = found["block1_pool_1"]
-    # centre given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1])
-    # rows of centre
-    edges = np.cumsum([0, 1, size_part])
-    block1_rows_0 = np.concatenate([np.full((1), 1), np.full((size_part), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.5)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(edges[0], edges[1])], [[block1_columns[0]]], block1_columns[-1], size_part)
-    # rows of x
-    edges = np.cumsum([0, 1, size_part])
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(edges[0], edges[1])], [[block1_columns[0]]], block1_columns[-1], size_part)
-    block1 = stacked([block1_rows_0, block1_rows_1], 0)
-    block1 = triangularised(block1, block1_columns[1], size_part, '`centre`')
-    block1_root = block1["root"]
-    block1_log_root = block1["log_root"]
-    block1_right = block1["right"]
-    block1_residual = np.swapaxes(block1["rest"], -1, -2) @ block1["rest"]
-    # precision given the statistics: Wishart
-    precision_degrees = 4 + size_row
-    # precision given the statistics: Wishart
-    precision_inverse_scale = 1.0 * (np.arange(size_part) == np.arange(size_part)[:, None]) + block1_residual
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        (-1.7328679513998633) * size_part
-        + (-0.9189385332046727) * size_row * size_part
-        - multivariate_lgamma(2, size_part)
-        - size_part * block1_log_root
-        + 0.34657359027997264 * precision_degrees * size_part
-        + multivariate_lgamma(0.5 * precision_degrees, size_part)
-        + (-0.5) * precision_degrees * log_determinant(precision_inverse_scale)
-    )
-    return {
-        "block1.root": block1_root,
-        "block1.log_root": block1_log_root,
-        "block1.right": block1_right,
-        "block1.residual": block1_residual,
-        "precision.degrees": precision_degrees,
-        "precision.inverse_scale": precision_inverse_scale,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def ill_conditioned(found):
-    """Names of the pools whose scatter has lost too many digits, for a second pass that keeps them."""
-    return [name for name in ["block1_pool_1"] if is_ill_conditioned(found[name])]
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def learn(data, size):
-    """All in one: statistics, once more where digits were lost, then what follows from them."""
-    found = statistics(data, size)
-    if again := ill_conditioned(found):
-        found = statistics(data, size, again)
-    return finish(found, data, size)
+def indexed(table, name, count=None, labels=None):
+    """The columns name[0], name[1], ... (or name_0, name_1, ...) that side by side make one variable, in order."""
+    found = [column for column in table if column.startswith(f"{name}[") and column.endswith("]")]
+    if labels is not None:
+        found = [f"{name}[{label}]" for label in labels]
+    elif sorted(found) == sorted(f"{name}[{k}]" for k in range(len(found))):
+        found = [f"{name}[{k}]" for k in range(len(found))]
+    if not found:
+        while f"{name}_{len(found)}" in table:
+            found.append(f"{name}_{len(found)}")
+    if not found or (count is not None and len(found) != count):
+        wanted = "several" if count is None else f"{count}"
+        raise ValueError(f"expected {wanted} columns {name}[0], {name}[1], ...; the file has {', '.join(table)}")
+    return found
 
 
-def means(found, data, size):
-    """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
-    size_part = size["part"]
-    block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
-    centre_mean = np.reshape(block1, (size_part,))
-    return {
-        "centre.mean": centre_mean,
-    }
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"row": len(table)}
-    columns = [c for c in table[0] if c.startswith("x[")]
-    data["x"] = np.array([[float(r[c]) for c in columns] for r in table])
-    size["part"] = len(columns)
-    size["part"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"row": count_rows(table), "part": 2}
+    x_columns = indexed(table, "x", 2)
+    data["x"] = numbers(table, x_columns, "a real vector")
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+            results.update(means(results, data, size))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,14 +1,84 @@
-"""poisson_exposure: learning program, derived and written by Platewright.
+"""poisson_exposure: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 4 statistics, then 1 exact elimination
+
+The model:
+    where[road]: given
+    length[road]: given
+    rate[region] ~ Gamma(shape=2, rate=1)
+    accidents[road] ~ Poisson(rate=rate[where[road]] length[road])
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each road, with these columns:
+    where      a level of region
+    length     a real number
+    accidents  an integer >= 0
 """
-
 
 import csv
 import sys
 
 import numpy as np
 from scipy import special
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def statistics(data, size):
+    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
+    where = data["where"]
+    length = data["length"]
+    accidents = data["accidents"]
+    size_region = size["region"]
+    # rate given the statistics: Gamma
+    sum_where_accidents = grouped((where,), (size_region,), accidents)
+    sum_where_length = grouped((where,), (size_region,), length)
+    # evidence
+    sum_where_accidents_length = grouped((where,), (size_region,), special.xlogy(accidents, length))
+    sum_accidents = np.sum(special.gammaln(accidents + 1))
+    return {
+        "sum_where_accidents": sum_where_accidents,
+        "sum_where_length": sum_where_length,
+        "sum_where_accidents_length": sum_where_accidents_length,
+        "sum_accidents": sum_accidents,
+    }
+
+
+def merged(left, right):
+    """Statistics of all rows from those of two parts."""
+    return {name: left[name] + right[name] for name in left}
+
+
+def finish(found, data, size):
+    """Posterior parameters and evidence from the statistics."""
+    sum_where_accidents = found["sum_where_accidents"]
+    sum_where_length = found["sum_where_length"]
+    sum_where_accidents_length = found["sum_where_accidents_length"]
+    sum_accidents = found["sum_accidents"]
+    # rate given the statistics: Gamma
+    rate_shape = 2 + sum_where_accidents
+    rate_rate = 1 + sum_where_length
+    # evidence (Lemma 6.4)
+    log_evidence = (
+        np.sum(sum_where_accidents_length)
+        - sum_accidents
+        + np.sum(scaled_lgamma(rate_shape, rate_rate) - rate_shape)
+    )
+    return {
+        "rate.shape": rate_shape,
+        "rate.rate": rate_rate,
+        "log_evidence": log_evidence,
+    }
+
+
+def learn(data, size):
+    """All in one: statistics, then what follows from them."""
+    return finish(statistics(data, size), data, size)
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
 def grouped(codes, shape, weights=None):
@@ -39,102 +109,118 @@ def scaled_lgamma(x, scale):
     return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
 
 
-def statistics(data, size):
-    """Sufficient statistics of a batch of rows (Theorem 4.1)."""
-    where = data["where"]
-    length = data["length"]
-    accidents = data["accidents"]
-    size_region = size["region"]
-    # rate given the statistics: Gamma
-    sum_where_accidents = grouped((where,), (size_region,), accidents)
-    # rate given the statistics: Gamma
-    sum_where_length = grouped((where,), (size_region,), length)
-    # evidence
-    sum_where_accidents_length = grouped((where,), (size_region,), special.xlogy(accidents, length))
-    # evidence
-    sum_accidents = np.sum(special.gammaln(accidents + 1))
-    return {
-        "sum_where_accidents": sum_where_accidents,
-        "sum_where_length": sum_where_length,
-        "sum_where_accidents_length": sum_where_accidents_length,
-        "sum_accidents": sum_accidents,
-    }
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def merged(left, right):
-    """Statistics of all rows from those of two parts."""
-    return {
-        "sum_where_accidents": left["sum_where_accidents"] + right["sum_where_accidents"],
-        "sum_where_length": left["sum_where_length"] + right["sum_where_length"],
-        "sum_where_accidents_length": left["sum_where_accidents_length"] + right["sum_where_accidents_length"],
-        "sum_accidents": left["sum_accidents"] + right["sum_accidents"],
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def finish(found, data, size):
-    """Posterior parameters and evidence from the statistics."""
-    sum_where_accidents = found["sum_where_accidents"]
-    sum_where_length = found["sum_where_length"]
-    sum_where_accidents_length = found["sum_where_accidents_length"]
-    sum_accidents = found["sum_accidents"]
-    # rate given the statistics: Gamma
-    rate_shape = 2 + sum_where_accidents
-    # rate given the statistics: Gamma
-    rate_rate = 1 + sum_where_length
-    # evidence (Lemma 6.4)
-    log_evidence = (
-        np.sum(sum_where_accidents_length)
-        - sum_accidents
-        + np.sum(scaled_lgamma(rate_shape, rate_rate) - rate_shape)
-    )
-    return {
-        "rate.shape": rate_shape,
-        "rate.rate": rate_rate,
-        "log_evidence": log_evidence,
-    }
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def learn(data, size):
-    """All in one: statistics, then what follows from them."""
-    return finish(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def whole(text):
-    """A whole number or a truth value."""
-    if text[:1].isalpha():
-        return {"true": 1, "false": 0}[text.lower()]
-    return int(text) if text.isdigit() else int(float(text))
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"road": len(table)}
-    data["where"], count = coded([r["where"] for r in table], 3)
-    size.setdefault("region", count)
-    data["length"] = np.array([float(r["length"]) for r in table])
-    data["accidents"] = np.array([whole(r["accidents"]) for r in table])
-    size["region"] = 3
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"road": count_rows(table), "region": 3}
+    region_labels = levels(table, ["where"], 3)
+    data["where"] = codes(table, ["where"], region_labels)[:, 0]
+    data["length"] = numbers(table, ["length"], "a real number")[:, 0]
+    data["accidents"] = numbers(table, ["accidents"], "an integer >= 0", lower=0, whole=True)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

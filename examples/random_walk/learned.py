@@ -1,8 +1,17 @@
-"""random_walk: learning program, derived and written by Platewright.
+"""random_walk: the exact posterior, derived and written by Platewright.
 
-Run: python FILE data.csv
+closed form: one pass over the data for 2 statistics, then 1 exact elimination
+
+The model:
+    level[time] ~ Normal(mean=where(first@time[time], 0, level[time-1]), precision=4)
+    seen[time] ~ Normal(mean=level[time], precision=1)
+
+Run:  python FILE data.csv
+
+data.csv has a header and a row for each time, with these columns:
+    first@time  1 where a sequence begins; may be left out
+    seen        a real number
 """
-
 
 import csv
 import sys
@@ -10,92 +19,7 @@ import sys
 import numpy as np
 
 
-WIDEST = 200
-
-
-def placed(rows, slots, positions, width, outputs):
-    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
-    design = np.zeros((*rows.shape[:-1], width + outputs))
-    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
-    for (start, stop), position in zip(slots, positions, strict=True):
-        if len(position) == 1 and np.ndim(position) == 1:
-            design[..., position[0]] += rows[..., start]
-            continue
-        chosen = np.asarray(position)[..., :, None] == np.arange(width)
-        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
-    return design
-
-
-def stacked(designs, batch):
-    """All rows of one batch under each other."""
-    flat = []
-    for design in designs:
-        rows = 1  # not -1: a batch may be empty
-        for size in design.shape[batch:-1]:
-            rows *= size
-        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
-    return np.concatenate(flat, axis=-2)
-
-
-def triangularised(design, eliminated, outputs, of="the unknowns"):
-    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
-    width = design.shape[-1]
-    if design.shape[-2] < width:
-        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
-        design = np.concatenate([design, padding], axis=-2)
-    upper = np.asarray(np.linalg.qr(design, mode="r"))
-    size = np.sqrt((design**2).sum(axis=-2))
-    pivots = upper.diagonal(axis1=-2, axis2=-1)
-    if not (np.abs(pivots) > 1e-3 * size).all():
-        if width <= WIDEST:  # a column that all but follows from others: every digit counts
-            upper = reflected(design)
-            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
-        lost = (np.abs(pivots) <= least)[..., :eliminated]
-        if lost.any():
-            missing = int(lost.sum(axis=-1).max())
-            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
-    pivots = pivots[..., :eliminated]
-    signs = np.where(pivots < 0, -1.0, 1.0)
-    root = upper[..., :eliminated, :eliminated] * signs[..., None]
-    right = upper[..., :eliminated, eliminated:] * signs[..., None]
-    left = upper[..., eliminated:, eliminated:]
-    outer = width - eliminated - outputs
-    return {
-        "root": root,
-        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
-        "cross": right[..., :outer],
-        "right": right[..., outer:],
-        "left": left[..., :outer],
-        "rest": left[..., outer:],
-    }
-
-
-def reflected(design):
-    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
-
-    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
-    touched by its reflection: what a residual has of digits does not spill over into coefficients.
-    """
-    upper = np.array(design, dtype=float)
-    rows = np.arange(upper.shape[-2])
-    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
-    order = []
-    for j in range(min(upper.shape[-2:])):
-        mirror = np.where(free, upper[..., j], 0.0)
-        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
-        at_pivot = rows == chosen
-        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
-        size = np.abs(pivot)
-        mirror /= np.where(size > 0, size, 1.0)
-        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
-        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
-        square = (mirror * mirror).sum(axis=-1, keepdims=True)
-        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
-        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
-        free &= ~at_pivot
-        order.append(chosen)
-    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def statistics(data, size):
@@ -103,17 +27,13 @@ def statistics(data, size):
     first_of_time = data["first_of_time"]
     # evidence
     sum_first_of_time = np.sum(first_of_time)
-    # evidence
     sum_first_of_time_2 = np.sum(-0.22579135264472738 + 0.22579135264472738 * first_of_time)
     return {"sum_first_of_time": sum_first_of_time, "sum_first_of_time_2": sum_first_of_time_2}
 
 
 def merged(left, right):
     """Statistics of all rows from those of two parts."""
-    return {
-        "sum_first_of_time": left["sum_first_of_time"] + right["sum_first_of_time"],
-        "sum_first_of_time_2": left["sum_first_of_time_2"] + right["sum_first_of_time_2"],
-    }
+    return {name: left[name] + right[name] for name in left}
 
 
 def finish(found, data, size):
@@ -201,22 +121,187 @@ def means(found, data, size):
     }
 
 
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+
+
+def placed(rows, slots, positions, width, outputs):
+    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
+    design = np.zeros((*rows.shape[:-1], width + outputs))
+    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    for (start, stop), position in zip(slots, positions, strict=True):
+        if len(position) == 1 and np.ndim(position) == 1:
+            design[..., position[0]] += rows[..., start]
+            continue
+        chosen = np.asarray(position)[..., :, None] == np.arange(width)
+        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+    return design
+
+
+def stacked(designs, batch):
+    """All rows of one batch under each other."""
+    flat = []
+    for design in designs:
+        rows = 1  # not -1: a batch may be empty
+        for size in design.shape[batch:-1]:
+            rows *= size
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
+    return np.concatenate(flat, axis=-2)
+
+
+def triangularised(design, eliminated, outputs, of="the unknowns"):
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    width = design.shape[-1]
+    if design.shape[-2] < width:
+        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
+        design = np.concatenate([design, padding], axis=-2)
+    upper = np.asarray(np.linalg.qr(design, mode="r"))
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = upper.diagonal(axis1=-2, axis2=-1)
+    if not (np.abs(pivots) > 1e-3 * size).all():
+        if width <= WIDEST:  # a column that all but follows from others: every digit counts
+            upper = reflected(design)
+            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+        lost = (np.abs(pivots) <= least)[..., :eliminated]
+        if lost.any():
+            missing = int(lost.sum(axis=-1).max())
+            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    pivots = pivots[..., :eliminated]
+    signs = np.where(pivots < 0, -1.0, 1.0)
+    root = upper[..., :eliminated, :eliminated] * signs[..., None]
+    right = upper[..., :eliminated, eliminated:] * signs[..., None]
+    left = upper[..., eliminated:, eliminated:]
+    outer = width - eliminated - outputs
+    return {
+        "root": root,
+        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
+        "cross": right[..., :outer],
+        "right": right[..., outer:],
+        "left": left[..., :outer],
+        "rest": left[..., outer:],
+    }
+
+
+def reflected(design):
+    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
+
+    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
+    touched by its reflection: what a residual has of digits does not spill over into coefficients.
+    """
+    upper = np.array(design, dtype=float)
+    rows = np.arange(upper.shape[-2])
+    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
+    order = []
+    for j in range(min(upper.shape[-2:])):
+        mirror = np.where(free, upper[..., j], 0.0)
+        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
+        at_pivot = rows == chosen
+        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
+        size = np.abs(pivot)
+        mirror /= np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
+        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
+        square = (mirror * mirror).sum(axis=-1, keepdims=True)
+        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
+        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
+        free &= ~at_pivot
+        order.append(chosen)
+    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"time": len(table)}
-    # one sequence; for several, a column that is 1 where one begins
-    data["first_of_time"] = np.array([int(r.get("first@time", k == 0)) for k, r in enumerate(table)])
-    data["seen"] = np.array([float(r["seen"]) for r in table])
-    size["first_of_time_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"time": count_rows(table)}
+    if "first@time" in table:  # a column that is 1 where a sequence begins
+        data["first_of_time"] = numbers(table, ["first@time"], "0 or 1", lower=0, upper=1, whole=True)[:, 0]
+    else:
+        data["first_of_time"] = np.array([int(k == 0) for k in range(size["time"])])
+    data["seen"] = numbers(table, ["seen"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size)
-        results.update(means(results, data, size))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if len(words) != 1:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size)
+            results.update(means(results, data, size))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -45,6 +45,7 @@ def run_file(source: str, data: dict[str, list[Any]], folder: Path) -> dict[str,
         writer.writerow(data)
         writer.writerows(zip(*data.values(), strict=True))
     command = [sys.executable, "-I", "learned.py", "data.csv"]
-    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=120)
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0, found.stderr
     lines = [line.split(" = ", 1) for line in found.stdout.splitlines()]
     return {name: ast.literal_eval(value) for name, value in lines}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from platewright.backends.hints import functions_of, without_hints
 from platewright.backends.numpy import pooling, support
-from platewright.backends.numpy.program import shared_texts
+from platewright.backends.numpy.shared import shared_texts
 
 BOTH = pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
 

@@ -2,15 +2,135 @@
 
 3 blocks: {u} slice; {x1} exact; {x2} exact
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    u ~ Normal(mean=0, precision=1)
+    x1[n]: a level of two, tied by log factors
+    x2[n]: a level of two, tied by log factors
+    y[n] ~ Normal(mean=x2[n], precision=2.0408163265306123)
+    pair[n]: a log factor u [x1[n] = x2[n]] + 0.5 x1[n]
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each n, with these columns:
+    y  a real number
+
+Options and their defaults:
+    seed=0  chains=4  draws=1000  warm_up=500
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Values to start from, jittered."""
+    size_n = size["n"]
+    size_two = size["two"]
+    u = 0.5 * generator.standard_normal(())
+    x1 = generator.integers(0, size_two, (size_n,))
+    x2 = generator.integers(0, size_two, (size_n,))
+    return {"u": u, "x1": x1, "x2": x2}
+
+
+def log_factors_0(data, size):
+    """The log density of each element of u, given all else."""
+    u = data["u"]
+    x1 = data["x1"]
+    x2 = data["x2"]
+    size_n = size["n"]
+    size_two = size["two"]
+    total = np.zeros(())
+    # u
+    total = total + (-0.5) * u ** 2 + -0.9189385332046727
+    # pair
+    total = total + np.sum(u * 1.0 * (x1 == x2) + 0.5 * x1)
+    # normaliser of x1
+    total = (
+        total
+        + -size_n * special.logsumexp(
+            special.logsumexp(
+                u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None]) + 0.5 * np.arange(size_two),
+                axis=-1,
+            )
+        )
+    )
+    return total
+
+
+def draw_1(data, size, generator):
+    """Draw x1 given all else."""
+    u = data["u"]
+    x2 = data["x2"]
+    size_two = size["two"]
+    # x1: a log weight for each of its values
+    x1_log_weight = u * 1.0 * (x2[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two)
+    x1 = draw_levels(generator, x1_log_weight)
+    return {"x1": x1}
+
+
+def draw_2(data, size, generator):
+    """Draw x2 given all else."""
+    u = data["u"]
+    x1 = data["x1"]
+    y = data["y"]
+    size_two = size["two"]
+    # x2: a log weight for each of its values
+    x2_log_weight = (
+        (-1.0204081632653061) * (y[:, None] - np.arange(size_two)) ** 2
+        + -0.5622635892659402
+        + u * 1.0 * (x1[:, None] == np.arange(size_two))
+        + (0.5 * x1)[:, None]
+    )
+    x2 = draw_levels(generator, x2_log_weight)
+    return {"x2": x2}
+
+
+def movers(size):
+    """What moves the blocks without an exact conditional, by their number."""
+    return {
+        0: SliceMover("u", -np.inf, np.inf, lambda values: log_factors_0(values, size)),
+    }
+
+
+def sweep(values, data, size, generator, movers):
+    """Draw every block once, in order, each given the newest values of the others."""
+    values = dict(values)
+    with np.errstate(all="ignore"):
+        values |= movers[0].move({**data, **values}, generator)
+        values |= draw_1({**data, **values}, size, generator)
+        values |= draw_2({**data, **values}, size, generator)
+    return values
+
+
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        moving = movers(size)
+        for mover in moving.values():
+            mover.begin_warm_up(warm_up)
+        for _ in range(warm_up):
+            values = sweep(values, data, size, generator, moving)
+        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
+            mover.end_warm_up()
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for _ in range(draws):
+            values = sweep(values, data, size, generator, moving)
+            for name, value in values.items():
+                kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
 MOST_STEPS = 60
@@ -147,126 +267,105 @@ def possible_start(density, value, width, generator):
     return value
 
 
-def start(data, size, generator):
-    """Values to start from, jittered."""
-    size_n = size["n"]
-    size_two = size["two"]
-    u = 0.5 * generator.standard_normal(())
-    x1 = generator.integers(0, size_two, (size_n,))
-    x2 = generator.integers(0, size_two, (size_n,))
-    return {"u": u, "x1": x1, "x2": x2}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def log_factors_0(data, size):
-    """The log density of each element of u, given all else."""
-    u = data["u"]
-    x1 = data["x1"]
-    x2 = data["x2"]
-    size_n = size["n"]
-    size_two = size["two"]
-    total = np.zeros(())
-    # u
-    total = total + (-0.5) * u ** 2 + -0.9189385332046727
-    # pair
-    total = total + np.sum(u * 1.0 * (x1 == x2) + 0.5 * x1)
-    # normaliser of x1
-    total = (
-        total
-        + -size_n * special.logsumexp(
-            special.logsumexp(
-                u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None]) + 0.5 * np.arange(size_two),
-                axis=-1,
-            )
-        )
-    )
-    return total
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def draw_1(data, size, generator):
-    """Draw x1 given all else."""
-    u = data["u"]
-    x2 = data["x2"]
-    size_two = size["two"]
-    # x1: a log weight for each of its values
-    x1_log_weight = u * 1.0 * (x2[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two)
-    x1 = draw_levels(generator, x1_log_weight)
-    return {"x1": x1}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def draw_2(data, size, generator):
-    """Draw x2 given all else."""
-    u = data["u"]
-    x1 = data["x1"]
-    y = data["y"]
-    size_two = size["two"]
-    # x2: a log weight for each of its values
-    x2_log_weight = (
-        (-1.0204081632653061) * (y[:, None] - np.arange(size_two)) ** 2
-        + -0.5622635892659402
-        + u * 1.0 * (x1[:, None] == np.arange(size_two))
-        + (0.5 * x1)[:, None]
-    )
-    x2 = draw_levels(generator, x2_log_weight)
-    return {"x2": x2}
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def movers(size):
-    """What moves the blocks without an exact conditional, by their number."""
-    return {
-        0: SliceMover("u", -np.inf, np.inf, lambda values: log_factors_0(values, size)),
-    }
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def sweep(values, data, size, generator, movers):
-    """Draw every block once, in order, each given the newest values of the others."""
-    values = dict(values)
-    with np.errstate(all="ignore"):
-        values |= movers[0].move({**data, **values}, generator)
-        values |= draw_1({**data, **values}, size, generator)
-        values |= draw_2({**data, **values}, size, generator)
-    return values
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
-    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        moving = movers(size)
-        for mover in moving.values():
-            mover.begin_warm_up(warm_up)
-        for _ in range(warm_up):
-            values = sweep(values, data, size, generator, moving)
-        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
-            mover.end_warm_up()
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for _ in range(draws):
-            values = sweep(values, data, size, generator, moving)
-            for name, value in values.items():
-                kept[name][-1].append(value)
-    return {name: np.array(found) for name, found in kept.items()}
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"n": len(table)}
-    data["y"] = np.array([float(r["y"]) for r in table])
-    size["two"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"n": count_rows(table), "two": 2}
+    data["y"] = numbers(table, ["y"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = summary(learn(data, size, **options(sys.argv[2:])))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = summary(learn(data, size, **options(words[1:])))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

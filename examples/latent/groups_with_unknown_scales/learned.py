@@ -2,25 +2,180 @@
 
 2 blocks: {centre, mean} exact; {between, within} exact
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    centre ~ Normal(mean=0, precision=0.01)
+    between ~ InverseGamma(shape=2, scale=1)
+    within ~ InverseGamma(shape=2, scale=1)
+    mean[g] ~ Normal(mean=centre, precision=between^(-1))
+    y[n] ~ Normal(mean=mean[g@n[n]], precision=within^(-1))
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each n, with these columns:
+    g  a level of g
+    y  a real number
+
+Options and their defaults:
+    seed=0  chains=4  draws=1000  warm_up=500
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Values to start from, jittered."""
+    size_g = size["g"]
+    centre = 0.5 * generator.standard_normal(())
+    between_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    within_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    mean = 0.5 * generator.standard_normal((size_g,))
+    return {"centre": centre, "between_2": between_2, "within_2": within_2, "mean": mean}
+
+
+def draw_0(data, size, generator):
+    """Draw centre, mean given all else."""
+    g_of_n = data["g_of_n"]
+    between_2 = data["between_2"]
+    within_2 = data["within_2"]
+    y = data["y"]
+    size_g = size["g"]
+    # rows of y: mean and scatter
+    block1_pool_1 = pooled([1, y], 1.0 / within_2, [g_of_n], (size_g,), False)
+    # mean given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1, 1])
+    # rows of mean
+    block1_rows_0 = np.concatenate(
+        [np.full((size_g, 1), 1), np.full((size_g, 1), -1), np.full((size_g, 1), 0)],
+        axis=-1,
+    )
+    block1_rows_0 = block1_rows_0 * np.sqrt(1.0 / between_2)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(
+        block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
+    )
+    # rows of y
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`mean`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    block1_left = block1["rest"][..., 0]
+    block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
+    block1_left_0 = block1_left_0[..., 0]
+    block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
+    block1_cross_0 = block1_cross_0[..., 0]
+    # rows of block1: residual: mean and scatter
+    block2_pool_1 = well_pooled([np.ravel(block1_left_0), np.ravel(block1_left)], 1, [], ())
+    # centre given the rest: jointly Gaussian
+    block2_columns = np.cumsum([0, 1])
+    # rows of centre
+    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
+    block2_rows_0 = block2_rows_0 * np.sqrt(0.01)
+    block2_rows_0 = block2_rows_0[..., None, :]
+    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    # rows of block1: residual
+    block2_rows_1 = rows_of_pool(*block2_pool_1)
+    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
+    block2 = stacked([block2_rows_0, block2_rows_1], 0)
+    block2 = triangularised(block2, block2_columns[1], 1, '`centre`')
+    block2_root = block2["root"]
+    block2_right = block2["right"]
+    block2_best = np.linalg.solve(block2_root, block2_right)
+    block2_noise = generator.standard_normal(block2_best.shape)
+    block2_best = block2_best + np.linalg.inv(block2_root) @ block2_noise
+    centre = block2_best[..., block2_columns[0], :][..., 0]
+    block1_right = (
+        block1_right
+        - np.concatenate([np.reshape(block1_cross_0, (*block1_root.shape[:-1], -1))], axis=-1) @ np.concatenate(
+            [np.reshape(np.broadcast_to(centre, (size_g,)), (*block1_root.shape[:-2], -1, 1))],
+            axis=-2,
+        )
+    )
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    block1_noise = generator.standard_normal(block1_best.shape)
+    block1_best = block1_best + np.linalg.inv(block1_root) @ block1_noise
+    mean = block1_best[..., block1_columns[0], :][..., 0]
+    return {"centre": centre, "mean": mean}
+
+
+def draw_1(data, size, generator):
+    """Draw between, within given all else."""
+    g_of_n = data["g_of_n"]
+    centre = data["centre"]
+    mean = data["mean"]
+    y = data["y"]
+    size_g = size["g"]
+    size_n = size["n"]
+    # between given the statistics: Gamma
+    sum_mean_centre = np.sum((mean - centre) ** 2)
+    # within given the statistics: Gamma
+    sum_y_mean_g_of_n = np.sum((y - mean[g_of_n]) ** 2)
+    # between given the statistics: Gamma
+    between_shape = 2 + 0.5 * size_g
+    between_rate = 1 + 0.5 * sum_mean_centre
+    # within given the statistics: Gamma
+    within_shape = 2 + 0.5 * size_n
+    within_rate = 1 + 0.5 * sum_y_mean_g_of_n
+    # within: Gamma
+    within_2 = generator.standard_gamma(within_shape) / within_rate
+    within_2 = 1.0 / within_2
+    # between: Gamma
+    between_2 = generator.standard_gamma(between_shape) / between_rate
+    between_2 = 1.0 / between_2
+    return {"between_2": between_2, "within_2": within_2}
+
+
+def sweep(values, data, size, generator):
+    """Draw every block once, in order, each given the newest values of the others."""
+    values = dict(values)
+    with np.errstate(all="ignore"):
+        values |= draw_0({**data, **values}, size, generator)
+        values |= draw_1({**data, **values}, size, generator)
+    return values
+
+
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for number in range(warm_up + draws):
+            values = sweep(values, data, size, generator)
+            if number >= warm_up:
+                for name, value in values.items():
+                    kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -412,6 +567,10 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+LEAST_MASS = 1e-9
+"""The share of a family between bounds below which inverting F loses too many digits."""
+
+
 def summary(drawn):
     """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
     found = {}
@@ -422,169 +581,150 @@ def summary(drawn):
     return found
 
 
-def start(data, size, generator):
-    """Values to start from, jittered."""
-    size_g = size["g"]
-    centre = 0.5 * generator.standard_normal(())
-    between_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    within_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    mean = 0.5 * generator.standard_normal((size_g,))
-    return {"centre": centre, "between_2": between_2, "within_2": within_2, "mean": mean}
-
-
-def draw_0(data, size, generator):
-    """Draw centre, mean given all else."""
-    g_of_n = data["g_of_n"]
-    between_2 = data["between_2"]
-    within_2 = data["within_2"]
-    y = data["y"]
-    size_g = size["g"]
-    # rows of y: mean and scatter
-    block1_pool_1 = pooled([1, y], 1.0 / within_2, [g_of_n], (size_g,), False)
-    # mean given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1, 1])
-    # rows of mean
-    block1_rows_0 = np.concatenate(
-        [np.full((size_g, 1), 1), np.full((size_g, 1), -1), np.full((size_g, 1), 0)],
-        axis=-1,
-    )
-    block1_rows_0 = block1_rows_0 * np.sqrt(1.0 / between_2)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(
-        block1_rows_0, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
-    )
-    # rows of y
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`mean`')
-    block1_root = block1["root"]
-    block1_right = block1["right"]
-    block1_left = block1["rest"][..., 0]
-    block1_left_0 = block1["left"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
-    block1_left_0 = block1_left_0[..., 0]
-    block1_cross_0 = block1["cross"][..., block1_columns[1] - block1_columns[1] : block1_columns[2] - block1_columns[1]]
-    block1_cross_0 = block1_cross_0[..., 0]
-    # rows of block1: residual: mean and scatter
-    block2_pool_1 = well_pooled([np.ravel(block1_left_0), np.ravel(block1_left)], 1, [], ())
-    # centre given the rest: jointly Gaussian
-    block2_columns = np.cumsum([0, 1])
-    # rows of centre
-    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
-    block2_rows_0 = block2_rows_0 * np.sqrt(0.01)
-    block2_rows_0 = block2_rows_0[..., None, :]
-    block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    # rows of block1: residual
-    block2_rows_1 = rows_of_pool(*block2_pool_1)
-    block2_rows_1 = placed(block2_rows_1, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
-    block2 = stacked([block2_rows_0, block2_rows_1], 0)
-    block2 = triangularised(block2, block2_columns[1], 1, '`centre`')
-    block2_root = block2["root"]
-    block2_right = block2["right"]
-    block2_best = np.linalg.solve(block2_root, block2_right)
-    block2_noise = generator.standard_normal(block2_best.shape)
-    block2_best = block2_best + np.linalg.inv(block2_root) @ block2_noise
-    centre = block2_best[..., block2_columns[0], :][..., 0]
-    block1_right = (
-        block1_right
-        - np.concatenate([np.reshape(block1_cross_0, (*block1_root.shape[:-1], -1))], axis=-1) @ np.concatenate(
-            [np.reshape(np.broadcast_to(centre, (size_g,)), (*block1_root.shape[:-2], -1, 1))],
-            axis=-2,
-        )
-    )
-    block1_best = np.linalg.solve(block1_root, block1_right)
-    block1_noise = generator.standard_normal(block1_best.shape)
-    block1_best = block1_best + np.linalg.inv(block1_root) @ block1_noise
-    mean = block1_best[..., block1_columns[0], :][..., 0]
-    return {"centre": centre, "mean": mean}
-
-
-def draw_1(data, size, generator):
-    """Draw between, within given all else."""
-    g_of_n = data["g_of_n"]
-    centre = data["centre"]
-    mean = data["mean"]
-    y = data["y"]
-    size_g = size["g"]
-    size_n = size["n"]
-    # between given the statistics: Gamma
-    sum_mean_centre = np.sum((mean - centre) ** 2)
-    # within given the statistics: Gamma
-    sum_y_mean_g_of_n = np.sum((y - mean[g_of_n]) ** 2)
-    # between given the statistics: Gamma
-    between_shape = 2 + 0.5 * size_g
-    # between given the statistics: Gamma
-    between_rate = 1 + 0.5 * sum_mean_centre
-    # within given the statistics: Gamma
-    within_shape = 2 + 0.5 * size_n
-    # within given the statistics: Gamma
-    within_rate = 1 + 0.5 * sum_y_mean_g_of_n
-    # within: Gamma
-    within_2 = generator.standard_gamma(within_shape) / within_rate
-    within_2 = 1.0 / within_2
-    # between: Gamma
-    between_2 = generator.standard_gamma(between_shape) / between_rate
-    between_2 = 1.0 / between_2
-    return {"between_2": between_2, "within_2": within_2}
-
-
-def sweep(values, data, size, generator):
-    """Draw every block once, in order, each given the newest values of the others."""
-    values = dict(values)
+def between(cumulative, quantile, lower, upper, share, centre=None):
+    """The point that leaves `share` of the mass between the bounds below it, and where it can be trusted."""
+    low, high, part = (np.asarray(value, dtype=float) for value in np.broadcast_arrays(lower, upper, share))
+    turned = np.zeros(np.shape(part), dtype=bool)
+    if centre is not None:  # symmetric about it: work in the lower tail, which keeps its digits
+        turned = low > centre
+        low, high = np.where(turned, 2 * centre - high, low), np.where(turned, 2 * centre - low, high)
+        part = np.where(turned, 1 - part, part)
     with np.errstate(all="ignore"):
-        values |= draw_0({**data, **values}, size, generator)
-        values |= draw_1({**data, **values}, size, generator)
-    return values
+        at_low, at_high = cumulative(low), cumulative(high)
+        found = quantile(at_low + part * (at_high - at_low))
+    sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
+    sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
+    found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
+    return (found if centre is None else np.where(turned, 2 * centre - found, found)), sure
 
 
-def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
-    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for number in range(warm_up + draws):
-            values = sweep(values, data, size, generator)
-            if number >= warm_up:
-                for name, value in values.items():
-                    kept[name][-1].append(value)
-    return {name: np.array(found) for name, found in kept.items()}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"n": len(table)}
-    data["g_of_n"], count = coded([r["g"] for r in table], None)
-    size.setdefault("g", count)
-    data["y"] = np.array([float(r["y"]) for r in table])
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"n": count_rows(table)}
+    g_labels = levels(table, ["g"])
+    size["g"] = len(g_labels)
+    data["g_of_n"] = codes(table, ["g"], g_labels)[:, 0]
+    data["y"] = numbers(table, ["y"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = summary(learn(data, size, **options(sys.argv[2:])))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = summary(learn(data, size, **options(words[1:])))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,26 +2,264 @@
 
 expected statistics of z, then the exact mode of p, mu, v, rate, habit, chance
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    p[k] ~ Dirichlet(concentration=2)
+    z[n] ~ Categorical(probabilities=p[k])
+    v[k] ~ InverseGamma(shape=2, scale=1)
+    mu[k] ~ Normal(mean=0, precision=0.01 v[k]^(-1))
+    rate[k] ~ Gamma(shape=2, rate=1)
+    habit[k, level] ~ Dirichlet(concentration=1.5)
+    chance[k] ~ Beta(a=2, b=2)
+    size[n] ~ Normal(mean=mu[z[n]], precision=v[z[n]]^(-1))
+    visits[n] ~ Poisson(rate=rate[z[n]])
+    kind[n] ~ Categorical(probabilities=habit[z[n], level])
+    member[n] ~ Bernoulli(p=chance[z[n]])
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each n, with these columns:
+    size    a real number
+    visits  an integer >= 0
+    kind    a level of level
+    member  an integer in [0, 1]
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables."""
+    size_2 = data["size_2"]
+    visits = data["visits"]
+    kind = data["kind"]
+    member = data["member"]
+    size_n = size["n"]
+    size_k = size["k"]
+    z_probability = soft_start([size_2, visits, levels_apart(kind), member], (size_n,), size_k, generator)
+    return {"z_probability": z_probability}
+
+
+def statistics(data, size, exact=()):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    size_2 = data["size_2"]
+    visits = data["visits"]
+    kind = data["kind"]
+    member = data["member"]
+    z_probability = data["z_probability"]
+    size_n = size["n"]
+    size_k = size["k"]
+    size_level = size["level"]
+    # p given the statistics: Dirichlet
+    count_z = np.sum(z_probability, axis=0)
+    # rate given the statistics: Gamma
+    sum_z_visits = np.sum(visits[:, None] * z_probability, axis=0)
+    # habit given the statistics: Dirichlet
+    count_kind_z = grouped((kind,), (size_level,), z_probability)
+    count_kind_z = np.transpose(count_kind_z, (1, 0))
+    # chance given the statistics: Beta
+    sum_z_member = np.sum(member[:, None] * z_probability, axis=0)
+    sum_member_z = np.sum((1 - member)[:, None] * z_probability, axis=0)
+    # rows of size: mean and scatter
+    block1_pool_1 = pooled(
+        [1, np.ravel(np.broadcast_to(size_2[:, None], (size_n, size_k)))],
+        np.ravel(z_probability),
+        [np.ravel(np.broadcast_to(np.arange(size_k), (size_n, size_k)))],
+        (size_k,),
+        "block1_pool_1" in exact,
+    )
+    return {
+        "count_z": count_z,
+        "sum_z_visits": sum_z_visits,
+        "count_kind_z": count_kind_z,
+        "sum_z_member": sum_z_member,
+        "sum_member_z": sum_member_z,
+        "block1_pool_1": block1_pool_1,
+    }
+
+
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
+    size_k = size["k"]
+    count_z = found["count_z"]
+    sum_z_visits = found["sum_z_visits"]
+    count_kind_z = found["count_kind_z"]
+    sum_z_member = found["sum_z_member"]
+    sum_member_z = found["sum_member_z"]
+    block1_pool_1 = found["block1_pool_1"]
+    # p given the statistics: Dirichlet
+    p_concentration = 2 + count_z
+    # mu given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1])
+    # rows of mu
+    block1_rows_0 = np.concatenate([np.full((size_k, 1), 1), np.full((size_k, 1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of size
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`mu`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    # v given the statistics: Gamma
+    v_shape = 2.5 + 0.5 * count_z
+    v_rate = 1 + 0.5 * block1_residual
+    # rate given the statistics: Gamma
+    rate_shape = 2 + sum_z_visits
+    rate_rate = 1 + count_z
+    # habit given the statistics: Dirichlet
+    habit_concentration = 1.5 + count_kind_z
+    # chance given the statistics: Beta
+    chance_a = 2 + sum_z_member
+    chance_b = 2 + sum_member_z
+    # chance: the peak of Beta
+    chance = mode_of_beta(chance_a, chance_b)
+    chance = np.maximum(chance, 1e-300)
+    chance = np.minimum(chance, 0.9999999999999998)
+    # habit: the peak of Dirichlet
+    habit = mode_of_dirichlet(habit_concentration)
+    habit = np.maximum(habit, 1e-300)
+    # rate: the peak of Gamma
+    rate = mode_of_gamma(rate_shape, rate_rate)
+    rate = np.maximum(rate, 1e-300)
+    # v: the peak of Gamma, as power -1 of it
+    v = mode_of_gamma(v_shape + 2.0, v_rate)
+    v = 1.0 / v
+    v = np.maximum(v, 1e-300)
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    mu = block1_best[..., block1_columns[0], :][..., 0]
+    # p: the peak of Dirichlet
+    p = mode_of_dirichlet(p_concentration)
+    p = np.maximum(p, 1e-300)
+    if not all(np.isfinite(value).all() for value in [p, mu, v, rate, habit, chance]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"p": p, "mu": mu, "v": v, "rate": rate, "habit": habit, "chance": chance}
+
+
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    size_2 = data["size_2"]
+    visits = data["visits"]
+    kind = data["kind"]
+    member = data["member"]
+    p = data["p"]
+    v = data["v"]
+    mu = data["mu"]
+    rate = data["rate"]
+    habit = data["habit"]
+    chance = data["chance"]
+    size_k = size["k"]
+    size_level = size["level"]
+    with np.errstate(all="ignore"):
+        # log p(z = level, its data | parameters)
+        z_log_weight = (
+            np.log(p)
+            + (-0.5) * (size_2[:, None] - mu) ** 2 / v
+            + 0.5 * np.log(1.0 / v)
+            + -0.9189385332046727
+            + np.log(rate) * visits[:, None]
+            + (-special.gammaln(visits + 1))[:, None]
+            - rate
+            + np.log(habit[np.arange(size_k), kind[:, None]])
+            + np.log(chance) * member[:, None]
+            + special.xlogy((1 - member)[:, None], 1 - chance)
+        )
+        # z summed out
+        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        # posterior of z
+        z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
+        # log p(data, parameters)
+        objective = np.sum(z_log_norm)
+        objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
+        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
+        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        objective = objective + np.sum(np.log(rate) - rate)
+        objective = (
+            objective
+            + np.sum(
+                0.5 * np.sum(np.log(habit), axis=-1)
+                + 0.12078223763524543 * size_level
+                + special.gammaln(1.5 * size_level)
+            )
+        )
+        objective = objective + np.sum(np.log(chance) + np.log(1 - chance) + 1.7917594692280554)
+        return {"z_probability": z_probability}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def grouped(codes, shape, weights=None):
@@ -472,258 +710,134 @@ def levels_apart(values):
     return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
 
 
-def start(data, size, generator):
-    """Soft guesses of the hidden variables."""
-    size_2 = data["size_2"]
-    visits = data["visits"]
-    kind = data["kind"]
-    member = data["member"]
-    size_n = size["n"]
-    size_k = size["k"]
-    z_probability = soft_start([size_2, visits, levels_apart(kind), member], (size_n,), size_k, generator)
-    return {"z_probability": z_probability}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def statistics(data, size, exact=()):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    size_2 = data["size_2"]
-    visits = data["visits"]
-    kind = data["kind"]
-    member = data["member"]
-    z_probability = data["z_probability"]
-    size_n = size["n"]
-    size_k = size["k"]
-    size_level = size["level"]
-    # p given the statistics: Dirichlet
-    count_z = np.sum(z_probability, axis=(0,))
-    # rate given the statistics: Gamma
-    sum_z_visits = np.sum(visits[:, None] * z_probability, axis=(0,))
-    # habit given the statistics: Dirichlet
-    count_kind_z = grouped((kind,), (size_level,), z_probability)
-    count_kind_z = np.transpose(count_kind_z, (1, 0))
-    # chance given the statistics: Beta
-    sum_z_member = np.sum(member[:, None] * z_probability, axis=(0,))
-    # chance given the statistics: Beta
-    sum_member_z = np.sum((1 - member)[:, None] * z_probability, axis=(0,))
-    # rows of size: mean and scatter
-    block1_pool_1 = pooled(
-        [1, np.ravel(np.broadcast_to(size_2[:, None], (size_n, size_k)))],
-        np.ravel(z_probability),
-        [np.ravel(np.broadcast_to(np.arange(size_k), (size_n, size_k)))],
-        (size_k,),
-        "block1_pool_1" in exact,
-    )
-    return {
-        "count_z": count_z,
-        "sum_z_visits": sum_z_visits,
-        "count_kind_z": count_kind_z,
-        "sum_z_member": sum_z_member,
-        "sum_member_z": sum_member_z,
-        "block1_pool_1": block1_pool_1,
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def maximise(found, data, size):
-    """The mode of the parameters given statistics."""
-    size_k = size["k"]
-    count_z = found["count_z"]
-    sum_z_visits = found["sum_z_visits"]
-    count_kind_z = found["count_kind_z"]
-    sum_z_member = found["sum_z_member"]
-    sum_member_z = found["sum_member_z"]
-    block1_pool_1 = found["block1_pool_1"]
-    # p given the statistics: Dirichlet
-    p_concentration = 2 + count_z
-    # mu given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1])
-    # rows of mu
-    block1_rows_0 = np.concatenate([np.full((size_k, 1), 1), np.full((size_k, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of size
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`mu`')
-    block1_root = block1["root"]
-    block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
-    # v given the statistics: Gamma
-    v_shape = 2.5 + 0.5 * count_z
-    # v given the statistics: Gamma
-    v_rate = 1 + 0.5 * block1_residual
-    # rate given the statistics: Gamma
-    rate_shape = 2 + sum_z_visits
-    # rate given the statistics: Gamma
-    rate_rate = 1 + count_z
-    # habit given the statistics: Dirichlet
-    habit_concentration = 1.5 + count_kind_z
-    # chance given the statistics: Beta
-    chance_a = 2 + sum_z_member
-    # chance given the statistics: Beta
-    chance_b = 2 + sum_member_z
-    # chance: the peak of Beta
-    chance = mode_of_beta(chance_a, chance_b)
-    chance = np.maximum(chance, 1e-300)
-    chance = np.minimum(chance, 0.9999999999999998)
-    # habit: the peak of Dirichlet
-    habit = mode_of_dirichlet(habit_concentration)
-    habit = np.maximum(habit, 1e-300)
-    # rate: the peak of Gamma
-    rate = mode_of_gamma(rate_shape, rate_rate)
-    rate = np.maximum(rate, 1e-300)
-    # v: the peak of Gamma, as power -1 of it
-    v = mode_of_gamma(v_shape + 2.0, v_rate)
-    v = 1.0 / v
-    v = np.maximum(v, 1e-300)
-    block1_best = np.linalg.solve(block1_root, block1_right)
-    mu = block1_best[..., block1_columns[0], :][..., 0]
-    # p: the peak of Dirichlet
-    p = mode_of_dirichlet(p_concentration)
-    p = np.maximum(p, 1e-300)
-    if not all(np.isfinite(value).all() for value in (p, mu, v, rate, habit, chance,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"p": p, "mu": mu, "v": v, "rate": rate, "habit": habit, "chance": chance}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def improved(data, size):
-    """The best parameters given expectations of the hidden variables."""
-    return maximise(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def expect(data, size):
-    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
-    size_2 = data["size_2"]
-    visits = data["visits"]
-    kind = data["kind"]
-    member = data["member"]
-    p = data["p"]
-    v = data["v"]
-    mu = data["mu"]
-    rate = data["rate"]
-    habit = data["habit"]
-    chance = data["chance"]
-    size_k = size["k"]
-    size_level = size["level"]
-    with np.errstate(all="ignore"):
-        # log p(z = level, its data | parameters)
-        z_log_weight = (
-            np.log(p)
-            + (-0.5) * (size_2[:, None] - mu) ** 2 / v
-            + 0.5 * np.log(1.0 / v)
-            + -0.9189385332046727
-            + np.log(rate) * visits[:, None]
-            + (-special.gammaln(visits + 1))[:, None]
-            - rate
-            + np.log(habit[np.arange(size_k), kind[:, None]])
-            + np.log(chance) * member[:, None]
-            + special.xlogy((1 - member)[:, None], 1 - chance)
-        )
-        # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
-        # posterior of z
-        z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
-        objective = np.sum(z_log_norm)
-        objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
-        objective = objective + np.sum(np.log(rate) - rate)
-        objective = (
-            objective
-            + np.sum(
-                0.5 * np.sum(np.log(habit), axis=-1)
-                + 0.12078223763524543 * size_level
-                + special.gammaln(1.5 * size_level)
-            )
-        )
-        objective = objective + np.sum(np.log(chance) + np.log(1 - chance) + 1.7917594692280554)
-        return {"z_probability": z_probability}, float(objective)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def climbed(values, data, size, iterations, tolerance):
-    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
-    history = []
-    while True:
-        expectations, objective = expect({**data, **values}, size)
-        if not np.isfinite(objective):
-            raise ArithmeticError("the objective has no upper bound from this start")
-        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
-            raise ArithmeticError("the objective fell, which it never may")
-        history.append(objective)
-        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
-            return values, history, True
-        if len(history) == iterations:
-            return values, history, False
-        values = improved({**data, **values, **expectations}, size)
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
-    """The best of several short runs, carried on until it stands still."""
-    short = []
-    for generator in np.random.default_rng(seed).spawn(restarts):
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
         try:
-            values = improved({**data, **start(data, size, generator)}, size)
-            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue  # another start may do better
-    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
-        if converged or len(history) >= iterations:
-            return {**values, "log_joint": history[-1]}
-        try:
-            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue
-        return {**values, "log_joint": history[-1]}
-    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
 
 
-def whole(text):
-    """A whole number or a truth value."""
-    if text[:1].isalpha():
-        return {"true": 1, "false": 0}[text.lower()]
-    return int(text) if text.isdigit() else int(float(text))
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"n": len(table)}
-    data["size_2"] = np.array([float(r["size"]) for r in table])
-    data["visits"] = np.array([whole(r["visits"]) for r in table])
-    data["kind"], count = coded([r["kind"] for r in table], 3)
-    size.setdefault("level", count)
-    data["member"] = np.array([whole(r["member"]) for r in table])
-    size["k"] = 3
-    size["level"] = 3
-    size["member_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"n": count_rows(table), "k": 3, "level": 3}
+    data["size_2"] = numbers(table, ["size"], "a real number")[:, 0]
+    data["visits"] = numbers(table, ["visits"], "an integer >= 0", lower=0, whole=True)[:, 0]
+    level_labels = levels(table, ["kind"], 3)
+    data["kind"] = codes(table, ["kind"], level_labels)[:, 0]
+    data["member"] = numbers(table, ["member"], "an integer in [0, 1]", lower=0, upper=1, whole=True)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

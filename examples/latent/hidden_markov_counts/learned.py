@@ -2,15 +2,169 @@
 
 expected statistics of z by forward-backward, then the exact mode of begin, move, rate
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    begin[state] ~ Dirichlet(concentration=2)
+    move[origin, state] ~ Dirichlet(concentration=2)
+    z[step] ~ Categorical(log_probabilities=where(first@step[step], log(begin[state]), log(move[z[step-1], state])))
+    rate[state] ~ Gamma(shape=2, rate=0.1)
+    y[step] ~ Poisson(rate=rate[z[step]])
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each step, with these columns:
+    series  the series of each row, whose rows are together
+    y       an integer >= 0
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    size_step = size["step"]
+    size_state = size["state"]
+    z_probability = soft_start([y], (size_step,), size_state, generator)
+    # guess of z.before, z
+    z_pair = np.where(
+        first_of_step[:, None],
+        1.0 * (np.arange(size_state) == 0),
+        z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],
+    )[:, :, None] * z_probability[:, None, :]
+    return {"z_probability": z_probability, "z_pair": z_pair}
+
+
+def statistics(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    z_probability = data["z_probability"]
+    z_pair = data["z_pair"]
+    # begin given the statistics: Dirichlet
+    sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=0)
+    # move given the statistics: Dirichlet
+    sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=0)
+    # rate given the statistics: Gamma
+    sum_z_y = np.sum(y[:, None] * z_probability, axis=0)
+    count_z = np.sum(z_probability, axis=0)
+    return {
+        "sum_z_first_of_step": sum_z_first_of_step,
+        "sum_first_of_step_z": sum_first_of_step_z,
+        "sum_z_y": sum_z_y,
+        "count_z": count_z,
+    }
+
+
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
+    sum_z_first_of_step = found["sum_z_first_of_step"]
+    sum_first_of_step_z = found["sum_first_of_step_z"]
+    sum_z_y = found["sum_z_y"]
+    count_z = found["count_z"]
+    # begin given the statistics: Dirichlet
+    begin_concentration = 2 + sum_z_first_of_step
+    # move given the statistics: Dirichlet
+    move_concentration = 2 + sum_first_of_step_z
+    # rate given the statistics: Gamma
+    rate_shape = 2 + sum_z_y
+    rate_rate = 0.1 + count_z
+    # rate: the peak of Gamma
+    rate = mode_of_gamma(rate_shape, rate_rate)
+    rate = np.maximum(rate, 1e-300)
+    # move: the peak of Dirichlet
+    move = mode_of_dirichlet(move_concentration)
+    move = np.maximum(move, 1e-300)
+    # begin: the peak of Dirichlet
+    begin = mode_of_dirichlet(begin_concentration)
+    begin = np.maximum(begin, 1e-300)
+    if not all(np.isfinite(value).all() for value in [begin, move, rate]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"begin": begin, "move": move, "rate": rate}
+
+
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    begin = data["begin"]
+    move = data["move"]
+    rate = data["rate"]
+    size_state = size["state"]
+    with np.errstate(all="ignore"):
+        # log weights of z at each step
+        z_single = (
+            np.where(first_of_step[:, None], np.log(begin), 0)
+            + np.log(rate) * y[:, None]
+            + (-special.gammaln(y + 1))[:, None]
+            - rate
+        )
+        # log weights of neighbours of z
+        z_pair_weight = np.log(move)
+        # z: forward and backward along step
+        z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
+        # log p(data, parameters)
+        objective = np.sum(z_norm)
+        objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.log(rate) + (-0.1) * rate + -4.605170185988091)
+        return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
 def mode_of_dirichlet(concentration):
@@ -92,175 +246,114 @@ def relative_to(weights, norm):
     return weights - np.where(np.isneginf(norm), 0.0, norm)
 
 
-def start(data, size, generator):
-    """Soft guesses of the hidden variables."""
-    first_of_step = data["first_of_step"]
-    y = data["y"]
-    size_step = size["step"]
-    size_state = size["state"]
-    z_probability = soft_start([y], (size_step,), size_state, generator)
-    # guess of z.before, z
-    z_pair = np.where(
-        first_of_step[:, None],
-        1.0 * (np.arange(size_state) == 0),
-        z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],
-    )[:, :, None] * z_probability[:, None, :]
-    return {"z_probability": z_probability, "z_pair": z_pair}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def statistics(data, size):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    first_of_step = data["first_of_step"]
-    y = data["y"]
-    z_probability = data["z_probability"]
-    z_pair = data["z_pair"]
-    # begin given the statistics: Dirichlet
-    sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=(0,))
-    # move given the statistics: Dirichlet
-    sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=(0,))
-    # rate given the statistics: Gamma
-    sum_z_y = np.sum(y[:, None] * z_probability, axis=(0,))
-    # rate given the statistics: Gamma
-    count_z = np.sum(z_probability, axis=(0,))
-    return {
-        "sum_z_first_of_step": sum_z_first_of_step,
-        "sum_first_of_step_z": sum_first_of_step_z,
-        "sum_z_y": sum_z_y,
-        "count_z": count_z,
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def maximise(found, data, size):
-    """The mode of the parameters given statistics."""
-    sum_z_first_of_step = found["sum_z_first_of_step"]
-    sum_first_of_step_z = found["sum_first_of_step_z"]
-    sum_z_y = found["sum_z_y"]
-    count_z = found["count_z"]
-    # begin given the statistics: Dirichlet
-    begin_concentration = 2 + sum_z_first_of_step
-    # move given the statistics: Dirichlet
-    move_concentration = 2 + sum_first_of_step_z
-    # rate given the statistics: Gamma
-    rate_shape = 2 + sum_z_y
-    # rate given the statistics: Gamma
-    rate_rate = 0.1 + count_z
-    # rate: the peak of Gamma
-    rate = mode_of_gamma(rate_shape, rate_rate)
-    rate = np.maximum(rate, 1e-300)
-    # move: the peak of Dirichlet
-    move = mode_of_dirichlet(move_concentration)
-    move = np.maximum(move, 1e-300)
-    # begin: the peak of Dirichlet
-    begin = mode_of_dirichlet(begin_concentration)
-    begin = np.maximum(begin, 1e-300)
-    if not all(np.isfinite(value).all() for value in (begin, move, rate,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"begin": begin, "move": move, "rate": rate}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def improved(data, size):
-    """The best parameters given expectations of the hidden variables."""
-    return maximise(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def expect(data, size):
-    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
-    first_of_step = data["first_of_step"]
-    y = data["y"]
-    begin = data["begin"]
-    move = data["move"]
-    rate = data["rate"]
-    size_state = size["state"]
-    with np.errstate(all="ignore"):
-        # log weights of z at each step
-        z_single = (
-            np.where(first_of_step[:, None], np.log(begin), 0)
-            + np.log(rate) * y[:, None]
-            + (-special.gammaln(y + 1))[:, None]
-            - rate
-        )
-        # log weights of neighbours of z
-        z_pair_weight = np.log(move)
-        # z: forward and backward along step
-        z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
-        # log p(data, parameters)
-        objective = np.sum(z_norm)
-        objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
-        objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
-        objective = objective + np.sum(np.log(rate) + (-0.1) * rate + -4.605170185988091)
-        return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def climbed(values, data, size, iterations, tolerance):
-    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
-    history = []
-    while True:
-        expectations, objective = expect({**data, **values}, size)
-        if not np.isfinite(objective):
-            raise ArithmeticError("the objective has no upper bound from this start")
-        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
-            raise ArithmeticError("the objective fell, which it never may")
-        history.append(objective)
-        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
-            return values, history, True
-        if len(history) == iterations:
-            return values, history, False
-        values = improved({**data, **values, **expectations}, size)
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
-    """The best of several short runs, carried on until it stands still."""
-    short = []
-    for generator in np.random.default_rng(seed).spawn(restarts):
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
         try:
-            values = improved({**data, **start(data, size, generator)}, size)
-            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue  # another start may do better
-    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
-        if converged or len(history) >= iterations:
-            return {**values, "log_joint": history[-1]}
-        try:
-            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue
-        return {**values, "log_joint": history[-1]}
-    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
-def whole(text):
-    """A whole number or a truth value."""
-    if text[:1].isalpha():
-        return {"true": 1, "false": 0}[text.lower()]
-    return int(text) if text.isdigit() else int(float(text))
+def beginnings(groups):
+    """Ones where a sequence begins: at the first row of each group, whose rows are together."""
+    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
+    if sum(begins) != len(set(groups)):
+        raise ValueError("the rows of a sequence are not together")
+    return np.array(begins, dtype=int)
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"step": len(table)}
-    groups = [r["series"] for r in table]
-    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
-    if sum(begins) != len(set(groups)):
-        raise ValueError("the rows of one series are not together")
-    data["first_of_step"] = np.array(begins, dtype=int)
-    data["y"] = np.array([whole(r["y"]) for r in table])
-    size["state"] = 3
-    size["origin"] = 3
-    size["first_of_step_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"step": count_rows(table), "state": 3}
+    data["first_of_step"] = beginnings([text for _, _, text in cells(table, ["series"])])
+    data["y"] = numbers(table, ["y"], "an integer >= 0", lower=0, whole=True)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

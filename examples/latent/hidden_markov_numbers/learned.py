@@ -2,26 +2,218 @@
 
 expected statistics of z by forward-backward, then the exact mode of begin, move, mu, v
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    begin[state] ~ Dirichlet(concentration=2)
+    move[origin, state] ~ Dirichlet(concentration=2)
+    z[step] ~ Categorical(log_probabilities=where(first@step[step], log(begin[state]), log(move[z[step-1], state])))
+    v[state] ~ InverseGamma(shape=2, scale=1)
+    mu[state] ~ Normal(mean=0, precision=0.01 v[state]^(-1))
+    y[step] ~ Normal(mean=mu[z[step]], precision=v[z[step]]^(-1))
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each step, with these columns:
+    series  the series of each row, whose rows are together
+    y       a real number
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    size_step = size["step"]
+    size_state = size["state"]
+    z_probability = soft_start([y], (size_step,), size_state, generator)
+    # guess of z.before, z
+    z_pair = np.where(
+        first_of_step[:, None],
+        1.0 * (np.arange(size_state) == 0),
+        z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],
+    )[:, :, None] * z_probability[:, None, :]
+    return {"z_probability": z_probability, "z_pair": z_pair}
+
+
+def statistics(data, size, exact=()):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    z_probability = data["z_probability"]
+    z_pair = data["z_pair"]
+    size_step = size["step"]
+    size_state = size["state"]
+    # begin given the statistics: Dirichlet
+    sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=0)
+    # move given the statistics: Dirichlet
+    sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=0)
+    # v given the statistics: Gamma
+    count_z = np.sum(z_probability, axis=0)
+    # rows of y: mean and scatter
+    block1_pool_1 = pooled(
+        [1, np.ravel(np.broadcast_to(y[:, None], (size_step, size_state)))],
+        np.ravel(z_probability),
+        [np.ravel(np.broadcast_to(np.arange(size_state), (size_step, size_state)))],
+        (size_state,),
+        "block1_pool_1" in exact,
+    )
+    return {
+        "sum_z_first_of_step": sum_z_first_of_step,
+        "sum_first_of_step_z": sum_first_of_step_z,
+        "count_z": count_z,
+        "block1_pool_1": block1_pool_1,
+    }
+
+
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
+    size_state = size["state"]
+    sum_z_first_of_step = found["sum_z_first_of_step"]
+    sum_first_of_step_z = found["sum_first_of_step_z"]
+    count_z = found["count_z"]
+    block1_pool_1 = found["block1_pool_1"]
+    # begin given the statistics: Dirichlet
+    begin_concentration = 2 + sum_z_first_of_step
+    # move given the statistics: Dirichlet
+    move_concentration = 2 + sum_first_of_step_z
+    # mu given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1])
+    # rows of mu
+    block1_rows_0 = np.concatenate([np.full((size_state, 1), 1), np.full((size_state, 1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of y
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`mu`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    # v given the statistics: Gamma
+    v_shape = 2.5 + 0.5 * count_z
+    v_rate = 1 + 0.5 * block1_residual
+    # v: the peak of Gamma, as power -1 of it
+    v = mode_of_gamma(v_shape + 2.0, v_rate)
+    v = 1.0 / v
+    v = np.maximum(v, 1e-300)
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    mu = block1_best[..., block1_columns[0], :][..., 0]
+    # move: the peak of Dirichlet
+    move = mode_of_dirichlet(move_concentration)
+    move = np.maximum(move, 1e-300)
+    # begin: the peak of Dirichlet
+    begin = mode_of_dirichlet(begin_concentration)
+    begin = np.maximum(begin, 1e-300)
+    if not all(np.isfinite(value).all() for value in [begin, move, mu, v]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"begin": begin, "move": move, "mu": mu, "v": v}
+
+
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    first_of_step = data["first_of_step"]
+    y = data["y"]
+    begin = data["begin"]
+    move = data["move"]
+    v = data["v"]
+    mu = data["mu"]
+    size_state = size["state"]
+    with np.errstate(all="ignore"):
+        # log weights of z at each step
+        z_single = (
+            np.where(first_of_step[:, None], np.log(begin), 0)
+            + (-0.5) * (y[:, None] - mu) ** 2 / v
+            + 0.5 * np.log(1.0 / v)
+            + -0.9189385332046727
+        )
+        # log weights of neighbours of z
+        z_pair_weight = np.log(move)
+        # z: forward and backward along step
+        z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
+        # log p(data, parameters)
+        objective = np.sum(z_norm)
+        objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
+        objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
+        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
+        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -486,197 +678,114 @@ def relative_to(weights, norm):
     return weights - np.where(np.isneginf(norm), 0.0, norm)
 
 
-def start(data, size, generator):
-    """Soft guesses of the hidden variables."""
-    first_of_step = data["first_of_step"]
-    y = data["y"]
-    size_step = size["step"]
-    size_state = size["state"]
-    z_probability = soft_start([y], (size_step,), size_state, generator)
-    # guess of z.before, z
-    z_pair = np.where(
-        first_of_step[:, None],
-        1.0 * (np.arange(size_state) == 0),
-        z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],
-    )[:, :, None] * z_probability[:, None, :]
-    return {"z_probability": z_probability, "z_pair": z_pair}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def statistics(data, size, exact=()):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    first_of_step = data["first_of_step"]
-    y = data["y"]
-    z_probability = data["z_probability"]
-    z_pair = data["z_pair"]
-    size_step = size["step"]
-    size_state = size["state"]
-    # begin given the statistics: Dirichlet
-    sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=(0,))
-    # move given the statistics: Dirichlet
-    sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=(0,))
-    # v given the statistics: Gamma
-    count_z = np.sum(z_probability, axis=(0,))
-    # rows of y: mean and scatter
-    block1_pool_1 = pooled(
-        [1, np.ravel(np.broadcast_to(y[:, None], (size_step, size_state)))],
-        np.ravel(z_probability),
-        [np.ravel(np.broadcast_to(np.arange(size_state), (size_step, size_state)))],
-        (size_state,),
-        "block1_pool_1" in exact,
-    )
-    return {
-        "sum_z_first_of_step": sum_z_first_of_step,
-        "sum_first_of_step_z": sum_first_of_step_z,
-        "count_z": count_z,
-        "block1_pool_1": block1_pool_1,
-    }
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def maximise(found, data, size):
-    """The mode of the parameters given statistics."""
-    size_state = size["state"]
-    sum_z_first_of_step = found["sum_z_first_of_step"]
-    sum_first_of_step_z = found["sum_first_of_step_z"]
-    count_z = found["count_z"]
-    block1_pool_1 = found["block1_pool_1"]
-    # begin given the statistics: Dirichlet
-    begin_concentration = 2 + sum_z_first_of_step
-    # move given the statistics: Dirichlet
-    move_concentration = 2 + sum_first_of_step_z
-    # mu given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1])
-    # rows of mu
-    block1_rows_0 = np.concatenate([np.full((size_state, 1), 1), np.full((size_state, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of y
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`mu`')
-    block1_root = block1["root"]
-    block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
-    # v given the statistics: Gamma
-    v_shape = 2.5 + 0.5 * count_z
-    # v given the statistics: Gamma
-    v_rate = 1 + 0.5 * block1_residual
-    # v: the peak of Gamma, as power -1 of it
-    v = mode_of_gamma(v_shape + 2.0, v_rate)
-    v = 1.0 / v
-    v = np.maximum(v, 1e-300)
-    block1_best = np.linalg.solve(block1_root, block1_right)
-    mu = block1_best[..., block1_columns[0], :][..., 0]
-    # move: the peak of Dirichlet
-    move = mode_of_dirichlet(move_concentration)
-    move = np.maximum(move, 1e-300)
-    # begin: the peak of Dirichlet
-    begin = mode_of_dirichlet(begin_concentration)
-    begin = np.maximum(begin, 1e-300)
-    if not all(np.isfinite(value).all() for value in (begin, move, mu, v,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"begin": begin, "move": move, "mu": mu, "v": v}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def improved(data, size):
-    """The best parameters given expectations of the hidden variables."""
-    return maximise(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def expect(data, size):
-    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
-    first_of_step = data["first_of_step"]
-    y = data["y"]
-    begin = data["begin"]
-    move = data["move"]
-    v = data["v"]
-    mu = data["mu"]
-    size_state = size["state"]
-    with np.errstate(all="ignore"):
-        # log weights of z at each step
-        z_single = (
-            np.where(first_of_step[:, None], np.log(begin), 0)
-            + (-0.5) * (y[:, None] - mu) ** 2 / v
-            + 0.5 * np.log(1.0 / v)
-            + -0.9189385332046727
-        )
-        # log weights of neighbours of z
-        z_pair_weight = np.log(move)
-        # z: forward and backward along step
-        z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
-        # log p(data, parameters)
-        objective = np.sum(z_norm)
-        objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
-        objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
-        return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def climbed(values, data, size, iterations, tolerance):
-    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
-    history = []
-    while True:
-        expectations, objective = expect({**data, **values}, size)
-        if not np.isfinite(objective):
-            raise ArithmeticError("the objective has no upper bound from this start")
-        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
-            raise ArithmeticError("the objective fell, which it never may")
-        history.append(objective)
-        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
-            return values, history, True
-        if len(history) == iterations:
-            return values, history, False
-        values = improved({**data, **values, **expectations}, size)
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
-    """The best of several short runs, carried on until it stands still."""
-    short = []
-    for generator in np.random.default_rng(seed).spawn(restarts):
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
         try:
-            values = improved({**data, **start(data, size, generator)}, size)
-            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue  # another start may do better
-    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
-        if converged or len(history) >= iterations:
-            return {**values, "log_joint": history[-1]}
-        try:
-            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue
-        return {**values, "log_joint": history[-1]}
-    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def beginnings(groups):
+    """Ones where a sequence begins: at the first row of each group, whose rows are together."""
+    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
+    if sum(begins) != len(set(groups)):
+        raise ValueError("the rows of a sequence are not together")
+    return np.array(begins, dtype=int)
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"step": len(table)}
-    groups = [r["series"] for r in table]
-    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
-    if sum(begins) != len(set(groups)):
-        raise ValueError("the rows of one series are not together")
-    data["first_of_step"] = np.array(begins, dtype=int)
-    data["y"] = np.array([float(r["y"]) for r in table])
-    size["state"] = 3
-    size["origin"] = 3
-    size["first_of_step_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"step": count_rows(table), "state": 3}
+    data["first_of_step"] = beginnings([text for _, _, text in cells(table, ["series"])])
+    data["y"] = numbers(table, ["y"], "a real number")[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

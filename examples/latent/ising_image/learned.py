@@ -2,24 +2,173 @@
 
 2 blocks: {grey} exact; {x} site by site
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
-"""
+The model:
+    a[edge]: given
+    b[edge]: given
+    grey[level] ~ Normal(mean=(0, 2)[level], precision=4)
+    x[site]: a level of level, tied by log factors
+    y[site] ~ Normal(mean=grey[x[site]], precision=1)
+    tie[edge]: a log factor 0.6 [x[a[edge]] = x[b[edge]]]
 
+The data do not fit one table: import this file and call learn(data, size), with arrays in `data`
+and the sizes of plates in `size`, by name. Options and their defaults:
+    seed=0  chains=4  draws=1000  warm_up=500
+"""
 
 import sys
 
 import numpy as np
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Values to start from, jittered."""
+    size_site = size["site"]
+    size_level = size["level"]
+    grey = 0.5 * generator.standard_normal((size_level,))
+    x = generator.integers(0, size_level, (size_site,))
+    return {"grey": grey, "x": x}
+
+
+def draw_0(data, size, generator):
+    """Draw grey given all else."""
+    x = data["x"]
+    y = data["y"]
+    size_level = size["level"]
+    # rows of y: mean and scatter
+    block1_pool_1 = pooled([1, y], 1, [x], (size_level,), False)
+    # grey given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1])
+    # rows of grey
+    block1_rows_0 = np.concatenate(
+        [np.full((size_level, 1), 1), np.reshape(np.array([0.0, 2.0]), (size_level, 1))],
+        axis=-1,
+    )
+    block1_rows_0 = block1_rows_0 * np.sqrt(4)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of y
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`grey`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    block1_noise = generator.standard_normal(block1_best.shape)
+    block1_best = block1_best + np.linalg.inv(block1_root) @ block1_noise
+    grey = block1_best[..., block1_columns[0], :][..., 0]
+    return {"grey": grey}
+
+
+def together_1(data, size):
+    """Terms of the factors that tie elements of x."""
+    a = data["a"]
+    b = data["b"]
+    x = data["x"]
+    return [
+        0.6 * 1.0 * (x[a] == x[b]),
+    ]
+
+
+def touched_1(data, size):
+    """The elements that each of their rows looks at."""
+    a = data["a"]
+    b = data["b"]
+    size_site = size["site"]
+    size_edge = size["edge"]
+    return [
+        np.concatenate([site_numbers([a], (size_site,), size_edge), site_numbers([b], (size_site,), size_edge)], axis=1),
+    ]
+
+
+def alone_1(data, size):
+    """Terms of the factors whose rows look at one element."""
+    grey = data["grey"]
+    x = data["x"]
+    y = data["y"]
+    return [
+        (-0.5) * (y - grey[x]) ** 2 + -0.9189385332046727,
+    ]
+
+
+def owners_1(data, size):
+    """These elements."""
+    size_site = size["site"]
+    return [
+        site_numbers([np.arange(size_site)], (size_site,), size_site),
+    ]
+
+
+def movers(size):
+    """What moves the blocks without an exact conditional, by their number."""
+    size_site = size["site"]
+    size_level = size["level"]
+    return {
+        1: SiteMover(
+            "x",
+            (size_site,),
+            0,
+            size_level,
+            lambda values: together_1(values, size),
+            lambda values: touched_1(values, size),
+            lambda values: alone_1(values, size),
+            lambda values: owners_1(values, size),
+        ),
+    }
+
+
+def sweep(values, data, size, generator, movers):
+    """Draw every block once, in order, each given the newest values of the others."""
+    values = dict(values)
+    with np.errstate(all="ignore"):
+        values |= draw_0({**data, **values}, size, generator)
+        values |= movers[1].move({**data, **values}, generator)
+    return values
+
+
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    kept = {}
+    for generator in np.random.default_rng(seed).spawn(chains):
+        values = start(data, size, generator)
+        moving = movers(size)
+        for mover in moving.values():
+            mover.begin_warm_up(warm_up)
+        for _ in range(warm_up):
+            values = sweep(values, data, size, generator, moving)
+        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
+            mover.end_warm_up()
+        for name in values:
+            kept.setdefault(name, []).append([])
+        for _ in range(draws):
+            values = sweep(values, data, size, generator, moving)
+            for name, value in values.items():
+                kept[name][-1].append(value)
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -405,8 +554,37 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
+LEAST_MASS = 1e-9
+"""The share of a family between bounds below which inverting F loses too many digits."""
 IMPOSSIBLE = -1e200
 """Stands for minus infinity, so that a state with fewer violations is preferred as long as none is possible."""
+
+
+def summary(drawn):
+    """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
+    found = {}
+    for name, values in drawn.items():
+        if np.issubdtype(values.dtype, np.floating):
+            found[f"{name} mean"] = values.mean(axis=(0, 1))
+            found[f"{name} sd"] = values.std(axis=(0, 1))
+    return found
+
+
+def between(cumulative, quantile, lower, upper, share, centre=None):
+    """The point that leaves `share` of the mass between the bounds below it, and where it can be trusted."""
+    low, high, part = (np.asarray(value, dtype=float) for value in np.broadcast_arrays(lower, upper, share))
+    turned = np.zeros(np.shape(part), dtype=bool)
+    if centre is not None:  # symmetric about it: work in the lower tail, which keeps its digits
+        turned = low > centre
+        low, high = np.where(turned, 2 * centre - high, low), np.where(turned, 2 * centre - low, high)
+        part = np.where(turned, 1 - part, part)
+    with np.errstate(all="ignore"):
+        at_low, at_high = cumulative(low), cumulative(high)
+        found = quantile(at_low + part * (at_high - at_low))
+    sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
+    sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
+    found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
+    return (found if centre is None else np.where(turned, 2 * centre - found, found)), sure
 
 
 class SiteMover:
@@ -506,132 +684,8 @@ def greedy_colours(count, touched):
     return colours
 
 
-def start(data, size, generator):
-    """Values to start from, jittered."""
-    size_site = size["site"]
-    size_level = size["level"]
-    grey = 0.5 * generator.standard_normal((size_level,))
-    x = generator.integers(0, size_level, (size_site,))
-    return {"grey": grey, "x": x}
-
-
-def draw_0(data, size, generator):
-    """Draw grey given all else."""
-    x = data["x"]
-    y = data["y"]
-    size_level = size["level"]
-    # rows of y: mean and scatter
-    block1_pool_1 = pooled([1, y], 1, [x], (size_level,), False)
-    # grey given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1])
-    # rows of grey
-    block1_rows_0 = np.concatenate(
-        [np.full((size_level, 1), 1), np.reshape(np.array([0.0, 2.0]), (size_level, 1))],
-        axis=-1,
-    )
-    block1_rows_0 = block1_rows_0 * np.sqrt(4)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of y
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`grey`')
-    block1_root = block1["root"]
-    block1_right = block1["right"]
-    block1_best = np.linalg.solve(block1_root, block1_right)
-    block1_noise = generator.standard_normal(block1_best.shape)
-    block1_best = block1_best + np.linalg.inv(block1_root) @ block1_noise
-    grey = block1_best[..., block1_columns[0], :][..., 0]
-    return {"grey": grey}
-
-
-def together_1(data, size):
-    """Terms of the factors that tie elements of x."""
-    a = data["a"]
-    b = data["b"]
-    x = data["x"]
-    return [
-        0.6 * 1.0 * (x[a] == x[b]),
-    ]
-
-
-def touched_1(data, size):
-    """The elements that each of their rows looks at."""
-    a = data["a"]
-    b = data["b"]
-    size_site = size["site"]
-    size_edge = size["edge"]
-    return [
-        np.concatenate([site_numbers([a], (size_site,), size_edge), site_numbers([b], (size_site,), size_edge)], axis=1),
-    ]
-
-
-def alone_1(data, size):
-    """Terms of the factors whose rows look at one element."""
-    grey = data["grey"]
-    x = data["x"]
-    y = data["y"]
-    return [
-        (-0.5) * (y - grey[x]) ** 2 + -0.9189385332046727,
-    ]
-
-
-def owners_1(data, size):
-    """These elements."""
-    size_site = size["site"]
-    return [
-        site_numbers([np.arange(size_site)], (size_site,), size_site),
-    ]
-
-
-def movers(size):
-    """What moves the blocks without an exact conditional, by their number."""
-    size_site = size["site"]
-    size_level = size["level"]
-    return {
-        1: SiteMover(
-            "x",
-            (size_site,),
-            0,
-            size_level,
-            lambda values: together_1(values, size),
-            lambda values: touched_1(values, size),
-            lambda values: alone_1(values, size),
-            lambda values: owners_1(values, size),
-        ),
-    }
-
-
-def sweep(values, data, size, generator, movers):
-    """Draw every block once, in order, each given the newest values of the others."""
-    values = dict(values)
-    with np.errstate(all="ignore"):
-        values |= draw_0({**data, **values}, size, generator)
-        values |= movers[1].move({**data, **values}, generator)
-    return values
-
-
-def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
-    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        moving = movers(size)
-        for mover in moving.values():
-            mover.begin_warm_up(warm_up)
-        for _ in range(warm_up):
-            values = sweep(values, data, size, generator, moving)
-        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
-            mover.end_warm_up()
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for _ in range(draws):
-            values = sweep(values, data, size, generator, moving)
-            for name, value in values.items():
-                kept[name][-1].append(value)
-    return {name: np.array(found) for name, found in kept.items()}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
 if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
+    sys.exit(__doc__)

@@ -2,53 +2,30 @@
 
 expected statistics of z, then the exact mode of p, habit
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    p[k] ~ Dirichlet(concentration=2)
+    z[n] ~ Categorical(probabilities=p[k])
+    habit[k, question, answer] ~ Dirichlet(concentration=1.5)
+    x[n, question] ~ Categorical(probabilities=habit[z[n], question, answer])
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each n, with these columns:
+    x[0], x[1], ...  a level of answer
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
 
 
-def mode_of_dirichlet(concentration):
-    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
-    excess = np.maximum(concentration - 1, 0)
-    total = excess.sum(axis=-1, keepdims=True)
-    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
-    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
-    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
-    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
-
-
-def soft_start(columns, shape, levels, generator):
-    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
-    rows = int(np.prod(shape))
-    if not rows or not columns:
-        return generator.dirichlet(np.ones(levels), shape)
-    parts = []
-    for column in columns:
-        flat = np.asarray(column, dtype=float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    features = np.concatenate(parts, axis=1)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-    soft = np.full((rows, levels), 0.1 / levels)
-    soft[np.arange(rows), nearest] += 0.9
-    return soft.reshape(*shape, levels)
-
-
-def levels_apart(values):
-    """Labels as zeros and ones, so that they have distances."""
-    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
-    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def start(data, size, generator):
@@ -66,11 +43,11 @@ def statistics(data, size):
     z_probability = data["z_probability"]
     size_answer = size["answer"]
     # p given the statistics: Dirichlet
-    count_z = np.sum(z_probability, axis=(0,))
+    count_z = np.sum(z_probability, axis=0)
     # habit given the statistics: Dirichlet
     count_x_z = np.sum(
         (1.0 * (x[:, None, :] == np.arange(size_answer)[:, None]))[:, :, None, :] * z_probability[:, None, :, None],
-        axis=(0,),
+        axis=0,
     )
     return {"count_z": count_z, "count_x_z": count_x_z}
 
@@ -89,7 +66,7 @@ def maximise(found, data, size):
     # p: the peak of Dirichlet
     p = mode_of_dirichlet(p_concentration)
     p = np.maximum(p, 1e-300)
-    if not all(np.isfinite(value).all() for value in (p, habit,)):
+    if not all(np.isfinite(value).all() for value in [p, habit]):
         raise ArithmeticError("the objective has no upper bound from here")
     return {"p": p, "habit": habit}
 
@@ -168,43 +145,174 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
     raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def mode_of_dirichlet(concentration):
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
+
+
+def soft_start(columns, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
+
+
+def levels_apart(values):
+    """Labels as zeros and ones, so that they have distances."""
+    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
+    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def indexed(table, name, count=None, labels=None):
+    """The columns name[0], name[1], ... (or name_0, name_1, ...) that side by side make one variable, in order."""
+    found = [column for column in table if column.startswith(f"{name}[") and column.endswith("]")]
+    if labels is not None:
+        found = [f"{name}[{label}]" for label in labels]
+    elif sorted(found) == sorted(f"{name}[{k}]" for k in range(len(found))):
+        found = [f"{name}[{k}]" for k in range(len(found))]
+    if not found:
+        while f"{name}_{len(found)}" in table:
+            found.append(f"{name}_{len(found)}")
+    if not found or (count is not None and len(found) != count):
+        wanted = "several" if count is None else f"{count}"
+        raise ValueError(f"expected {wanted} columns {name}[0], {name}[1], ...; the file has {', '.join(table)}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"n": len(table)}
-    columns = [c for c in table[0] if c.startswith("x[")]
-    data["x"], count = coded([r[c] for r in table for c in columns], 4)
-    data["x"] = data["x"].reshape(len(table), -1)
-    size.setdefault("answer", count)
-    size["question"] = len(columns)
-    size["k"] = 3
-    size["answer"] = 4
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"n": count_rows(table), "k": 3, "answer": 4}
+    x_columns = indexed(table, "x")
+    size["question"] = len(x_columns)
+    answer_labels = levels(table, x_columns, 4)
+    data["x"] = codes(table, x_columns, answer_labels)
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,11 +2,26 @@
 
 expected statistics of h by filtering and smoothing, then the exact mode of A, C, then of q, then of r
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    A[k, j] ~ Normal(mean=0, precision=1)
+    C[d, k] ~ Normal(mean=0, precision=1)
+    q ~ InverseGamma(shape=2, scale=1)
+    r ~ InverseGamma(shape=2, scale=1)
+    h[step, k] ~ Normal(mean=where(first@step[step], 0, sum_j A[k, j] h[step-1, j]), precision=q^(-1))
+    y[step, d] ~ Normal(mean=sum_k C[d, k] h[step, k], precision=r^(-1))
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each step, with these columns:
+    first@step       1 where a sequence begins; may be left out
+    y[0], y[1], ...  a real number
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 from dataclasses import dataclass
 
@@ -15,15 +30,415 @@ import numpy as np
 Array = np.ndarray
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables, and moderate parameters."""
+    size_step = size["step"]
+    size_d = size["d"]
+    size_k = size["k"]
+    size_j = size["j"]
+    cloud = points_about(paired(members_joined([generator.normal(size=(size_step, size_k,))], (size_step,), [size_k])))
+    [h_point] = parted(cloud[..., : size_k], [(size_k,)])
+    [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
+    A = 0.5 * generator.standard_normal((size_k, size_j,))
+    C = 0.5 * generator.standard_normal((size_d, size_k,))
+    q = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    r = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    return {"h_point": h_point, "h_earlier": h_earlier, "A": A, "C": C, "q": q, "r": r}
+
+
+def statistics_0(data, size, exact=()):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    first_of_step = data["first_of_step"]
+    q = data["q"]
+    r = data["r"]
+    y = data["y"]
+    h_point = data["h_point"]
+    h_earlier = data["h_earlier"]
+    size_step = size["step"]
+    size_d = size["d"]
+    size_k = size["k"]
+    size_j = size["j"]
+    size_h_points = 4 * size_k
+    # rows of h: mean and scatter
+    block1_pool_1 = pooled(
+        [
+            np.reshape(
+                np.broadcast_to(h_earlier[:, None, :, :], (size_step, size_k, size_h_points, size_j)),
+                (-1, size_j),
+            ),
+            np.ravel(np.transpose(h_point, (0, 2, 1))),
+        ],
+        np.ravel(
+            np.broadcast_to(
+                ((1 - first_of_step) / size_h_points / q)[:, None, None], (size_step, size_k, size_h_points)
+            )
+        ),
+        [np.ravel(np.broadcast_to(np.arange(size_k)[:, None], (size_step, size_k, size_h_points)))],
+        (size_k,),
+        "block1_pool_1" in exact,
+    )
+    # rows of y: mean and scatter
+    block2_pool_1 = pooled(
+        [
+            np.reshape(
+                np.broadcast_to(h_point[:, None, :, :], (size_step, size_d, size_h_points, size_k)),
+                (-1, size_k),
+            ),
+            np.ravel(np.broadcast_to(y[:, :, None], (size_step, size_d, size_h_points))),
+        ],
+        1.0 / size_h_points / r,
+        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_step, size_d, size_h_points)))],
+        (size_d,),
+        "block2_pool_1" in exact,
+    )
+    return {"block1_pool_1": block1_pool_1, "block2_pool_1": block2_pool_1}
+
+
+def maximise_0(found, data, size):
+    """The mode of A, C given statistics and the other parameters."""
+    size_d = size["d"]
+    size_k = size["k"]
+    size_j = size["j"]
+    block1_pool_1 = found["block1_pool_1"]
+    block2_pool_1 = found["block2_pool_1"]
+    # A given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, size_j])
+    # rows of A
+    block1_rows_0 = np.concatenate([np.full((size_k, size_j, 1), 1), np.full((size_k, size_j, 1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(
+        block1_rows_0,
+        [(0, 1)],
+        [block1_columns[0] + np.reshape(np.broadcast_to(np.arange(size_j), (size_k, size_j)), (size_k, size_j, 1))],
+        block1_columns[-1],
+        1,
+    )
+    # rows of h
+    edges = np.cumsum([0, size_j, 1])
+    block1_rows_1 = rows_of_pool(*block1_pool_1)
+    block1_rows_1 = placed(
+        block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_j)], block1_columns[-1], 1
+    )
+    block1 = stacked([block1_rows_0, block1_rows_1], 1)
+    block1 = triangularised(block1, block1_columns[1], 1, '`A`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    # C given the rest: jointly Gaussian
+    block2_columns = np.cumsum([0, size_k])
+    # rows of C
+    block2_rows_0 = np.concatenate([np.full((size_d, size_k, 1), 1), np.full((size_d, size_k, 1), 0)], axis=-1)
+    block2_rows_0 = block2_rows_0[..., None, :]
+    block2_rows_0 = placed(
+        block2_rows_0,
+        [(0, 1)],
+        [block2_columns[0] + np.reshape(np.broadcast_to(np.arange(size_k), (size_d, size_k)), (size_d, size_k, 1))],
+        block2_columns[-1],
+        1,
+    )
+    # rows of y
+    edges = np.cumsum([0, size_k, 1])
+    block2_rows_1 = rows_of_pool(*block2_pool_1)
+    block2_rows_1 = placed(
+        block2_rows_1, [(edges[0], edges[1])], [block2_columns[0] + np.arange(size_k)], block2_columns[-1], 1
+    )
+    block2 = stacked([block2_rows_0, block2_rows_1], 1)
+    block2 = triangularised(block2, block2_columns[1], 1, '`C`')
+    block2_root = block2["root"]
+    block2_right = block2["right"]
+    block2_best = np.linalg.solve(block2_root, block2_right)
+    C = np.reshape(block2_best[..., block2_columns[0] : block2_columns[1], :], (size_d, size_k, -1))[..., 0]
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    A = np.reshape(block1_best[..., block1_columns[0] : block1_columns[1], :], (size_k, size_j, -1))[..., 0]
+    if not all(np.isfinite(value).all() for value in [A, C]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"A": A, "C": C}
+
+
+def statistics_1(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    first_of_step = data["first_of_step"]
+    h_point = data["h_point"]
+    h_earlier = data["h_earlier"]
+    A = data["A"]
+    size_k = size["k"]
+    size_h_points = 4 * size_k
+    # q given the statistics: Gamma
+    sum_first_of_step = np.sum(first_of_step)
+    sum_first_of_step_2 = np.sum(-0.5 + 0.5 * first_of_step)
+    sum_first_of_step_h = np.sum(first_of_step[:, None] * np.sum(h_point ** 2, axis=-1) / size_h_points, axis=(0, 1))
+    sum_first_of_step_h_A = np.sum(
+        (1 - first_of_step)[:, None] * np.sum(
+            (h_point - np.sum(A * h_earlier[:, :, None, :], axis=-1)) ** 2,
+            axis=-1,
+        ) / size_h_points,
+        axis=(0, 1),
+    )
+    return {
+        "sum_first_of_step": sum_first_of_step,
+        "sum_first_of_step_2": sum_first_of_step_2,
+        "sum_first_of_step_h": sum_first_of_step_h,
+        "sum_first_of_step_h_A": sum_first_of_step_h_A,
+    }
+
+
+def maximise_1(found, data, size):
+    """The mode of q given statistics and the other parameters."""
+    size_k = size["k"]
+    sum_first_of_step = found["sum_first_of_step"]
+    sum_first_of_step_2 = found["sum_first_of_step_2"]
+    sum_first_of_step_h = found["sum_first_of_step_h"]
+    sum_first_of_step_h_A = found["sum_first_of_step_h_A"]
+    # q given the statistics: Gamma
+    q_shape = 2 + 0.5 * size_k * sum_first_of_step - size_k * sum_first_of_step_2
+    q_rate = 1 + 0.5 * sum_first_of_step_h + 0.5 * sum_first_of_step_h_A
+    # q: the peak of Gamma, as power -1 of it
+    q = mode_of_gamma(q_shape + 2.0, q_rate)
+    q = 1.0 / q
+    q = np.maximum(q, 1e-300)
+    if not all(np.isfinite(value).all() for value in [q]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"q": q}
+
+
+def statistics_2(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    y = data["y"]
+    h_point = data["h_point"]
+    C = data["C"]
+    size_k = size["k"]
+    size_h_points = 4 * size_k
+    # r given the statistics: Gamma
+    sum_y_C_h = np.sum(
+        (y[:, :, None] - np.sum(C[:, None, :] * h_point[:, None, :, :], axis=-1)) ** 2 / size_h_points,
+        axis=(0, 1, 2),
+    )
+    return {"sum_y_C_h": sum_y_C_h}
+
+
+def maximise_2(found, data, size):
+    """The mode of r given statistics and the other parameters."""
+    size_step = size["step"]
+    size_d = size["d"]
+    sum_y_C_h = found["sum_y_C_h"]
+    # r given the statistics: Gamma
+    r_shape = 2 + 0.5 * size_step * size_d
+    r_rate = 1 + 0.5 * sum_y_C_h
+    # r: the peak of Gamma, as power -1 of it
+    r = mode_of_gamma(r_shape + 2.0, r_rate)
+    r = 1.0 / r
+    r = np.maximum(r, 1e-300)
+    if not all(np.isfinite(value).all() for value in [r]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"r": r}
+
+
+def improved(data, size):
+    """Block by block the best parameters given expectations and the newest values of the others."""
+    values = {}
+    everything = {**data, **values}
+    values |= maximise_0(statistics_0(everything, size), everything, size)
+    everything = {**data, **values}
+    values |= maximise_1(statistics_1(everything, size), everything, size)
+    everything = {**data, **values}
+    values |= maximise_2(statistics_2(everything, size), everything, size)
+    return values
+
+
+def curvature_h(data, size, at, before):
+    """Curvature about a step of h, about the one before, and across; slopes of both."""
+    first_of_step = data["first_of_step"]
+    q = data["q"]
+    r = data["r"]
+    y = data["y"]
+    A = data["A"]
+    C = data["C"]
+    size_step = size["step"]
+    size_k = size["k"]
+    size_j = size["j"]
+    [h_at] = parted(at, [(size_k,)])
+    [h_at_before] = parted(before, [(size_k,)])
+    h_gradient_h = (
+        np.sum(
+            np.where(
+                first_of_step[:, None, None],
+                -h_at[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
+                -(
+                    h_at - np.sum(A * h_at_before[:, None, :], axis=-1)
+                )[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
+            ),
+            axis=-1,
+        )
+        + np.sum((y - np.sum(C * h_at[:, None, :], axis=-1))[:, None, :] * C.T, axis=-1) / r
+    )
+    h_curvature_h_h = np.broadcast_to(
+        1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) / q + np.sum(C.T[:, None, :] * C.T, axis=-1) / r,
+        (size_step, size_k, size_k),
+    )
+    h_gradient_h_before = np.sum(
+        np.where(
+            first_of_step[:, None, None],
+            0,
+            (h_at - np.sum(A * h_at_before[:, None, :], axis=-1))[:, None, :] * np.sum(
+                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
+                axis=-1,
+            ) / q,
+        ),
+        axis=-1,
+    )
+    h_curvature_h_before_h = -np.sum(
+        np.where(
+            first_of_step[:, None, None, None],
+            0,
+            np.sum(
+                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
+                axis=-1,
+            )[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
+        ),
+        axis=-1,
+    )
+    h_curvature_h_before_h_before = -np.sum(
+        np.where(
+            first_of_step[:, None, None, None],
+            0,
+            -np.sum(
+                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
+                axis=-1,
+            )[:, None, :] * np.sum(A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :], axis=-1) / q,
+        ),
+        axis=-1,
+    )
+    shape, widths = (size_step,), [size_k]
+    now = blocks_joined([[h_curvature_h_h]], shape, widths)
+    earlier = blocks_joined([[h_curvature_h_before_h_before]], shape, widths)
+    across = blocks_joined([[h_curvature_h_before_h]], shape, widths)
+    slope = members_joined([h_gradient_h], shape, widths)
+    earlier_slope = members_joined([h_gradient_h_before], shape, widths)
+    return now, earlier, across, slope, earlier_slope
+
+
+def log_factors_h(data, size, at, before):
+    """The log factors of h, element by element."""
+    first_of_step = data["first_of_step"]
+    q = data["q"]
+    r = data["r"]
+    y = data["y"]
+    A = data["A"]
+    C = data["C"]
+    size_k = size["k"]
+    [h_at] = parted(at, [(size_k,)])
+    [h_at_before] = parted(before, [(size_k,)])
+    h_value = (
+        np.sum(
+            np.where(
+                first_of_step[:, None],
+                (-0.5) * h_at ** 2 / q + 0.5 * np.log(1.0 / q) + -0.9189385332046727,
+                (-0.5) * (h_at - np.sum(A * h_at_before[:, None, :], axis=-1)) ** 2 / q
+                + 0.5 * np.log(1.0 / q)
+                + -0.9189385332046727,
+            ),
+            axis=-1,
+        )
+        + np.sum(
+            (-0.5) * (y - np.sum(C * h_at[:, None, :], axis=-1)) ** 2 / r + 0.5 * np.log(1.0 / r) + -0.9189385332046727,
+            axis=-1,
+        )
+    )
+    return h_value
+
+
+def condition_h(data, size):
+    """Points with the mean and covariance of h given all else, and the log integral over it."""
+    first_of_step = data["first_of_step"]
+    size_k = size["k"]
+    _, pair, root, h_integral, log_root = smoothed_gaussians(
+        lambda at, before: curvature_h(data, size, at, before),
+        lambda at, before: log_factors_h(data, size, at, before),
+        first_of_step,
+        size_k,
+    )
+    cloud = points(pair, root)
+    [h_point] = parted(cloud[..., : size_k], [(size_k,)])
+    [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
+    return h_point, h_earlier, h_integral
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    q = data["q"]
+    r = data["r"]
+    A = data["A"]
+    C = data["C"]
+    with np.errstate(all="ignore"):
+        # h: Gaussian given the rest
+        h_point, h_earlier, h_integral = condition_h(data, size)
+        # log p(data, parameters)
+        objective = np.sum(h_integral)
+        objective = objective + np.sum((-0.5) * A ** 2 + -0.9189385332046727)
+        objective = objective + np.sum((-0.5) * C ** 2 + -0.9189385332046727)
+        objective = objective + np.sum((-3) * np.log(q) + (-1) / q)
+        objective = objective + np.sum((-3) * np.log(r) + (-1) / r)
+        return {"h_point": h_point, "h_earlier": h_earlier}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -548,424 +963,126 @@ def members_joined(parts, shape, widths):
     return np.concatenate(flat, axis=-1).astype(float)
 
 
-def start(data, size, generator):
-    """Soft guesses of the hidden variables, and moderate parameters."""
-    size_step = size["step"]
-    size_d = size["d"]
-    size_k = size["k"]
-    size_j = size["j"]
-    cloud = points_about(paired(members_joined([generator.normal(size=(size_step, size_k,))], (size_step,), [size_k])))
-    [h_point] = parted(cloud[..., : size_k], [(size_k,)])
-    [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
-    A = 0.5 * generator.standard_normal((size_k, size_j,))
-    C = 0.5 * generator.standard_normal((size_d, size_k,))
-    q = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    r = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    return {"h_point": h_point, "h_earlier": h_earlier, "A": A, "C": C, "q": q, "r": r}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def statistics_0(data, size, exact=()):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    first_of_step = data["first_of_step"]
-    q = data["q"]
-    r = data["r"]
-    y = data["y"]
-    h_point = data["h_point"]
-    h_earlier = data["h_earlier"]
-    size_step = size["step"]
-    size_d = size["d"]
-    size_k = size["k"]
-    size_j = size["j"]
-    size_h_points = 4 * size_k
-    # rows of h: mean and scatter
-    block1_pool_1 = pooled(
-        [
-            np.reshape(
-                np.broadcast_to(h_earlier[:, None, :, :], (size_step, size_k, size_h_points, size_j)),
-                (-1, size_j),
-            ),
-            np.ravel(np.transpose(h_point, (0, 2, 1))),
-        ],
-        np.ravel(
-            np.broadcast_to(
-                ((1 - first_of_step) / size_h_points / q)[:, None, None], (size_step, size_k, size_h_points)
-            )
-        ),
-        [np.ravel(np.broadcast_to(np.arange(size_k)[:, None], (size_step, size_k, size_h_points)))],
-        (size_k,),
-        "block1_pool_1" in exact,
-    )
-    # rows of y: mean and scatter
-    block2_pool_1 = pooled(
-        [
-            np.reshape(
-                np.broadcast_to(h_point[:, None, :, :], (size_step, size_d, size_h_points, size_k)),
-                (-1, size_k),
-            ),
-            np.ravel(np.broadcast_to(y[:, :, None], (size_step, size_d, size_h_points))),
-        ],
-        1.0 / size_h_points / r,
-        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_step, size_d, size_h_points)))],
-        (size_d,),
-        "block2_pool_1" in exact,
-    )
-    return {"block1_pool_1": block1_pool_1, "block2_pool_1": block2_pool_1}
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def maximise_0(found, data, size):
-    """The mode of A, C given statistics and the other parameters."""
-    size_d = size["d"]
-    size_k = size["k"]
-    size_j = size["j"]
-    block1_pool_1 = found["block1_pool_1"]
-    block2_pool_1 = found["block2_pool_1"]
-    # A given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, size_j])
-    # rows of A
-    block1_rows_0 = np.concatenate([np.full((size_k, size_j, 1), 1), np.full((size_k, size_j, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(
-        block1_rows_0,
-        [(0, 1)],
-        [block1_columns[0] + np.reshape(np.broadcast_to(np.arange(size_j), (size_k, size_j)), (size_k, size_j, 1))],
-        block1_columns[-1],
-        1,
-    )
-    # rows of h
-    edges = np.cumsum([0, size_j, 1])
-    block1_rows_1 = rows_of_pool(*block1_pool_1)
-    block1_rows_1 = placed(
-        block1_rows_1, [(edges[0], edges[1])], [block1_columns[0] + np.arange(size_j)], block1_columns[-1], 1
-    )
-    block1 = stacked([block1_rows_0, block1_rows_1], 1)
-    block1 = triangularised(block1, block1_columns[1], 1, '`A`')
-    block1_root = block1["root"]
-    block1_right = block1["right"]
-    # C given the rest: jointly Gaussian
-    block2_columns = np.cumsum([0, size_k])
-    # rows of C
-    block2_rows_0 = np.concatenate([np.full((size_d, size_k, 1), 1), np.full((size_d, size_k, 1), 0)], axis=-1)
-    block2_rows_0 = block2_rows_0[..., None, :]
-    block2_rows_0 = placed(
-        block2_rows_0,
-        [(0, 1)],
-        [block2_columns[0] + np.reshape(np.broadcast_to(np.arange(size_k), (size_d, size_k)), (size_d, size_k, 1))],
-        block2_columns[-1],
-        1,
-    )
-    # rows of y
-    edges = np.cumsum([0, size_k, 1])
-    block2_rows_1 = rows_of_pool(*block2_pool_1)
-    block2_rows_1 = placed(
-        block2_rows_1, [(edges[0], edges[1])], [block2_columns[0] + np.arange(size_k)], block2_columns[-1], 1
-    )
-    block2 = stacked([block2_rows_0, block2_rows_1], 1)
-    block2 = triangularised(block2, block2_columns[1], 1, '`C`')
-    block2_root = block2["root"]
-    block2_right = block2["right"]
-    block2_best = np.linalg.solve(block2_root, block2_right)
-    C = np.reshape(block2_best[..., block2_columns[0] : block2_columns[1], :], (size_d, size_k, -1))[..., 0]
-    block1_best = np.linalg.solve(block1_root, block1_right)
-    A = np.reshape(block1_best[..., block1_columns[0] : block1_columns[1], :], (size_k, size_j, -1))[..., 0]
-    if not all(np.isfinite(value).all() for value in (A, C,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"A": A, "C": C}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def statistics_1(data, size):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    first_of_step = data["first_of_step"]
-    h_point = data["h_point"]
-    h_earlier = data["h_earlier"]
-    A = data["A"]
-    size_k = size["k"]
-    size_h_points = 4 * size_k
-    # q given the statistics: Gamma
-    sum_first_of_step = np.sum(first_of_step)
-    # q given the statistics: Gamma
-    sum_first_of_step_2 = np.sum(-0.5 + 0.5 * first_of_step)
-    # q given the statistics: Gamma
-    sum_first_of_step_h = np.sum(first_of_step[:, None] * np.sum(h_point ** 2, axis=-1) / size_h_points, axis=(0, 1,))
-    # q given the statistics: Gamma
-    sum_first_of_step_h_A = np.sum(
-        (1 - first_of_step)[:, None] * np.sum(
-            (h_point - np.sum(A * h_earlier[:, :, None, :], axis=-1)) ** 2,
-            axis=-1,
-        ) / size_h_points,
-        axis=(0, 1,),
-    )
-    return {
-        "sum_first_of_step": sum_first_of_step,
-        "sum_first_of_step_2": sum_first_of_step_2,
-        "sum_first_of_step_h": sum_first_of_step_h,
-        "sum_first_of_step_h_A": sum_first_of_step_h_A,
-    }
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def maximise_1(found, data, size):
-    """The mode of q given statistics and the other parameters."""
-    size_k = size["k"]
-    sum_first_of_step = found["sum_first_of_step"]
-    sum_first_of_step_2 = found["sum_first_of_step_2"]
-    sum_first_of_step_h = found["sum_first_of_step_h"]
-    sum_first_of_step_h_A = found["sum_first_of_step_h_A"]
-    # q given the statistics: Gamma
-    q_shape = 2 + 0.5 * size_k * sum_first_of_step - size_k * sum_first_of_step_2
-    # q given the statistics: Gamma
-    q_rate = 1 + 0.5 * sum_first_of_step_h + 0.5 * sum_first_of_step_h_A
-    # q: the peak of Gamma, as power -1 of it
-    q = mode_of_gamma(q_shape + 2.0, q_rate)
-    q = 1.0 / q
-    q = np.maximum(q, 1e-300)
-    if not all(np.isfinite(value).all() for value in (q,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"q": q}
+def indexed(table, name, count=None, labels=None):
+    """The columns name[0], name[1], ... (or name_0, name_1, ...) that side by side make one variable, in order."""
+    found = [column for column in table if column.startswith(f"{name}[") and column.endswith("]")]
+    if labels is not None:
+        found = [f"{name}[{label}]" for label in labels]
+    elif sorted(found) == sorted(f"{name}[{k}]" for k in range(len(found))):
+        found = [f"{name}[{k}]" for k in range(len(found))]
+    if not found:
+        while f"{name}_{len(found)}" in table:
+            found.append(f"{name}_{len(found)}")
+    if not found or (count is not None and len(found) != count):
+        wanted = "several" if count is None else f"{count}"
+        raise ValueError(f"expected {wanted} columns {name}[0], {name}[1], ...; the file has {', '.join(table)}")
+    return found
 
 
-def statistics_2(data, size):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    y = data["y"]
-    h_point = data["h_point"]
-    C = data["C"]
-    size_k = size["k"]
-    size_h_points = 4 * size_k
-    # r given the statistics: Gamma
-    sum_y_C_h = np.sum(
-        (y[:, :, None] - np.sum(C[:, None, :] * h_point[:, None, :, :], axis=-1)) ** 2 / size_h_points,
-        axis=(0, 1, 2,),
-    )
-    return {"sum_y_C_h": sum_y_C_h}
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def maximise_2(found, data, size):
-    """The mode of r given statistics and the other parameters."""
-    size_step = size["step"]
-    size_d = size["d"]
-    sum_y_C_h = found["sum_y_C_h"]
-    # r given the statistics: Gamma
-    r_shape = 2 + 0.5 * size_step * size_d
-    # r given the statistics: Gamma
-    r_rate = 1 + 0.5 * sum_y_C_h
-    # r: the peak of Gamma, as power -1 of it
-    r = mode_of_gamma(r_shape + 2.0, r_rate)
-    r = 1.0 / r
-    r = np.maximum(r, 1e-300)
-    if not all(np.isfinite(value).all() for value in (r,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"r": r}
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def improved(data, size):
-    """Block by block the best parameters given expectations and the newest values of the others."""
-    values = {}
-    everything = {**data, **values}
-    values |= maximise_0(statistics_0(everything, size), everything, size)
-    everything = {**data, **values}
-    values |= maximise_1(statistics_1(everything, size), everything, size)
-    everything = {**data, **values}
-    values |= maximise_2(statistics_2(everything, size), everything, size)
-    return values
-
-
-def curvature_h(data, size, at, before):
-    """Curvature about a step of h, about the one before, and across; slopes of both."""
-    first_of_step = data["first_of_step"]
-    q = data["q"]
-    r = data["r"]
-    y = data["y"]
-    A = data["A"]
-    C = data["C"]
-    size_step = size["step"]
-    size_k = size["k"]
-    size_j = size["j"]
-    [h_at] = parted(at, [(size_k,)])
-    [h_at_before] = parted(before, [(size_k,)])
-    h_gradient_h = (
-        np.sum(
-            np.where(
-                first_of_step[:, None, None],
-                -h_at[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
-                -(
-                    h_at - np.sum(A * h_at_before[:, None, :], axis=-1)
-                )[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
-            ),
-            axis=-1,
-        )
-        + np.sum((y - np.sum(C * h_at[:, None, :], axis=-1))[:, None, :] * C.T, axis=-1) / r
-    )
-    h_curvature_h_h = np.broadcast_to(
-        1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) / q + np.sum(C.T[:, None, :] * C.T, axis=-1) / r,
-        (size_step, size_k, size_k),
-    )
-    h_gradient_h_before = np.sum(
-        np.where(
-            first_of_step[:, None, None],
-            0,
-            (h_at - np.sum(A * h_at_before[:, None, :], axis=-1))[:, None, :] * np.sum(
-                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
-                axis=-1,
-            ) / q,
-        ),
-        axis=-1,
-    )
-    h_curvature_h_before_h = -np.sum(
-        np.where(
-            first_of_step[:, None, None, None],
-            0,
-            np.sum(
-                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
-                axis=-1,
-            )[:, None, :] * 1.0 * (np.arange(size_k) == np.arange(size_k)[:, None]) / q,
-        ),
-        axis=-1,
-    )
-    h_curvature_h_before_h_before = -np.sum(
-        np.where(
-            first_of_step[:, None, None, None],
-            0,
-            -np.sum(
-                A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :],
-                axis=-1,
-            )[:, None, :] * np.sum(A * (1.0 * (np.arange(size_j) == np.arange(size_k)[:, None]))[:, None, :], axis=-1) / q,
-        ),
-        axis=-1,
-    )
-    shape, widths = (size_step,), [size_k]
-    now = blocks_joined([[h_curvature_h_h]], shape, widths)
-    earlier = blocks_joined([[h_curvature_h_before_h_before]], shape, widths)
-    across = blocks_joined([[h_curvature_h_before_h]], shape, widths)
-    slope = members_joined([h_gradient_h], shape, widths)
-    earlier_slope = members_joined([h_gradient_h_before], shape, widths)
-    return now, earlier, across, slope, earlier_slope
-
-
-def log_factors_h(data, size, at, before):
-    """The log factors of h, element by element."""
-    first_of_step = data["first_of_step"]
-    q = data["q"]
-    r = data["r"]
-    y = data["y"]
-    A = data["A"]
-    C = data["C"]
-    size_k = size["k"]
-    [h_at] = parted(at, [(size_k,)])
-    [h_at_before] = parted(before, [(size_k,)])
-    h_value = (
-        np.sum(
-            np.where(
-                first_of_step[:, None],
-                (-0.5) * h_at ** 2 / q + 0.5 * np.log(1.0 / q) + -0.9189385332046727,
-                (-0.5) * (h_at - np.sum(A * h_at_before[:, None, :], axis=-1)) ** 2 / q
-                + 0.5 * np.log(1.0 / q)
-                + -0.9189385332046727,
-            ),
-            axis=-1,
-        )
-        + np.sum(
-            (-0.5) * (y - np.sum(C * h_at[:, None, :], axis=-1)) ** 2 / r + 0.5 * np.log(1.0 / r) + -0.9189385332046727,
-            axis=-1,
-        )
-    )
-    return h_value
-
-
-def condition_h(data, size):
-    """Points with the mean and covariance of h given all else, and the log integral over it."""
-    first_of_step = data["first_of_step"]
-    size_k = size["k"]
-    _, pair, root, h_integral, log_root = smoothed_gaussians(
-        lambda at, before: curvature_h(data, size, at, before),
-        lambda at, before: log_factors_h(data, size, at, before),
-        first_of_step,
-        size_k,
-    )
-    cloud = points(pair, root)
-    [h_point] = parted(cloud[..., : size_k], [(size_k,)])
-    [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
-    return h_point, h_earlier, h_integral
-
-
-def expect(data, size):
-    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
-    q = data["q"]
-    r = data["r"]
-    A = data["A"]
-    C = data["C"]
-    with np.errstate(all="ignore"):
-        # h: Gaussian given the rest
-        h_point, h_earlier, h_integral = condition_h(data, size)
-        # log p(data, parameters)
-        objective = np.sum(h_integral)
-        objective = objective + np.sum((-0.5) * A ** 2 + -0.9189385332046727)
-        objective = objective + np.sum((-0.5) * C ** 2 + -0.9189385332046727)
-        objective = objective + np.sum((-3) * np.log(q) + (-1) / q)
-        objective = objective + np.sum((-3) * np.log(r) + (-1) / r)
-        return {"h_point": h_point, "h_earlier": h_earlier}, float(objective)
-
-
-def climbed(values, data, size, iterations, tolerance):
-    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
-    history = []
-    while True:
-        expectations, objective = expect({**data, **values}, size)
-        if not np.isfinite(objective):
-            raise ArithmeticError("the objective has no upper bound from this start")
-        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
-            raise ArithmeticError("the objective fell, which it never may")
-        history.append(objective)
-        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
-            return values, history, True
-        if len(history) == iterations:
-            return values, history, False
-        values = improved({**data, **values, **expectations}, size)
-
-
-def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
-    """The best of several short runs, carried on until it stands still."""
-    short = []
-    for generator in np.random.default_rng(seed).spawn(restarts):
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
         try:
-            values = improved({**data, **start(data, size, generator)}, size)
-            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue  # another start may do better
-    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
-        if converged or len(history) >= iterations:
-            return {**values, "log_joint": history[-1]}
-        try:
-            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue
-        return {**values, "log_joint": history[-1]}
-    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"step": len(table)}
-    # one sequence; for several, a column that is 1 where one begins
-    data["first_of_step"] = np.array([int(r.get("first@step", k == 0)) for k, r in enumerate(table)])
-    columns = [c for c in table[0] if c.startswith("y[")]
-    data["y"] = np.array([[float(r[c]) for c in columns] for r in table])
-    size["d"] = len(columns)
-    size["k"] = 2
-    size["d"] = 3
-    size["j"] = 2
-    size["first_of_step_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"step": count_rows(table), "k": 2, "d": 3, "j": 2}
+    if "first@step" in table:  # a column that is 1 where a sequence begins
+        data["first_of_step"] = numbers(table, ["first@step"], "0 or 1", lower=0, upper=1, whole=True)[:, 0]
+    else:
+        data["first_of_step"] = np.array([int(k == 0) for k in range(size["step"])])
+    y_columns = indexed(table, "y", 3)
+    data["y"] = numbers(table, y_columns, "a real number")
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,109 +2,35 @@
 
 expected statistics of c, z by forward-backward, then the exact mode of p, begin, move, emit
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    p[kind] ~ Dirichlet(concentration=2)
+    begin[kind, state] ~ Dirichlet(concentration=2)
+    move[kind, origin, state] ~ Dirichlet(concentration=2)
+    emit[state, symbol] ~ Dirichlet(concentration=2)
+    c[series] ~ Categorical(probabilities=p[kind])
+    z[step] ~ Categorical(log_probabilities=where(first@step[step], log(begin[c[series@step[step]], state]),
+        log(move[c[series@step[step]], z[step-1], state])))
+    y[step] ~ Categorical(probabilities=emit[z[step], symbol])
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each step, with these columns:
+    series  the series of each row, whose rows are together
+    y       a level of symbol
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
 
 
-def grouped(codes, shape, weights=None):
-    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
-    size = int(np.prod(shape))
-    if weights is None:
-        return np.bincount(cell, minlength=size).reshape(shape)
-    weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
-    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
-
-
-def mode_of_dirichlet(concentration):
-    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
-    excess = np.maximum(concentration - 1, 0)
-    total = excess.sum(axis=-1, keepdims=True)
-    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
-    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
-    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
-    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
-
-
-def soft_start(columns, shape, levels, generator):
-    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
-    rows = int(np.prod(shape))
-    if not rows or not columns:
-        return generator.dirichlet(np.ones(levels), shape)
-    parts = []
-    for column in columns:
-        flat = np.asarray(column, dtype=float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    features = np.concatenate(parts, axis=1)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-    soft = np.full((rows, levels), 0.1 / levels)
-    soft[np.arange(rows), nearest] += 0.9
-    return soft.reshape(*shape, levels)
-
-
-def levels_apart(values):
-    """Labels as zeros and ones, so that they have distances."""
-    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
-    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
-
-
-def forward_backward(single, pair, first, chains=1):
-    """Probabilities of values and of pairs of neighbours along chains, and the log weight that each step adds.
-
-    `single[t, ..., j]` and `pair[t, ..., i, j]` are log weights, `pair` of length 1 where all steps have the same; a
-    chain begins where `first[t]` is 1. Several chains have an axis each and count as one.
-    """
-    shape, count = single.shape, int(np.prod(single.shape[single.ndim - chains :]))
-    single = single.reshape(*shape[: single.ndim - chains], count)
-    pair = pair.reshape(*pair.shape[: pair.ndim - 2 * chains], count, count)
-    single, pair = (np.where(weights < -1e299, -np.inf, weights) for weights in (single, pair))
-    begins = np.asarray(first) != 0
-    filtered, added = np.empty(single.shape), np.empty(single.shape[:-1])
-    for t in range(len(single)):
-        row = single[t]
-        if not begins[t]:
-            row = row + special.logsumexp(filtered[t - 1][..., :, None] + pair[t % len(pair)], axis=-2)
-        added[t] = special.logsumexp(row, axis=-1)
-        if np.isneginf(added[t]).all():
-            raise ArithmeticError(f"the data have probability zero at step {t}")
-        filtered[t] = relative_to(row, added[t][..., None])
-    ahead = np.zeros(single.shape[1:])
-    probability, pairs = np.empty(single.shape), np.zeros((*single.shape, count))
-    for t in reversed(range(len(single))):
-        smooth = filtered[t] + ahead
-        probability[t] = np.exp(relative_to(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
-        if begins[t]:
-            ahead = np.zeros(single.shape[1:])
-            pairs[t, ..., 0, :] = probability[t]  # before a first step the first value stands for any
-            continue
-        arriving = pair[t % len(pair)] + (single[t] + ahead)[..., None, :]
-        joint = filtered[t - 1][..., :, None] + arriving
-        pairs[t] = np.exp(relative_to(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
-        ahead = special.logsumexp(arriving, axis=-1)
-        ahead = relative_to(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
-    return probability.reshape(shape), pairs.reshape(*shape, *shape[len(shape) - chains :]), added
-
-
-def relative_to(weights, norm):
-    """Log weights less their norm; where nothing is possible there is none."""
-    return weights - np.where(np.isneginf(norm), 0.0, norm)
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def start(data, size, generator):
@@ -146,13 +72,13 @@ def statistics(data, size):
     c_z_before_z_probability = data["c_z_before_z_probability"]
     size_symbol = size["symbol"]
     # p given the statistics: Dirichlet
-    count_c = np.sum(c_probability, axis=(0,))
+    count_c = np.sum(c_probability, axis=0)
     # begin given the statistics: Dirichlet
-    sum_c_series_of_step_z_first_of_step = np.sum(first_of_step[:, None, None] * c_z_probability, axis=(0,))
+    sum_c_series_of_step_z_first_of_step = np.sum(first_of_step[:, None, None] * c_z_probability, axis=0)
     # move given the statistics: Dirichlet
     sum_first_of_step_c_series_of_step_z = np.sum(
         (1 - first_of_step)[:, None, None, None] * c_z_before_z_probability,
-        axis=(0,),
+        axis=0,
     )
     # emit given the statistics: Dirichlet
     count_y_z = grouped((y,), (size_symbol,), z_probability)
@@ -191,7 +117,7 @@ def maximise(found, data, size):
     # p: the peak of Dirichlet
     p = mode_of_dirichlet(p_concentration)
     p = np.maximum(p, 1e-300)
-    if not all(np.isfinite(value).all() for value in (p, begin, move, emit,)):
+    if not all(np.isfinite(value).all() for value in [p, begin, move, emit]):
         raise ArithmeticError("the objective has no upper bound from here")
     return {"p": p, "begin": begin, "move": move, "emit": emit}
 
@@ -292,50 +218,224 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
     raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def mode_of_dirichlet(concentration):
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
+
+
+def soft_start(columns, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
+
+
+def levels_apart(values):
+    """Labels as zeros and ones, so that they have distances."""
+    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
+    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
+
+
+def forward_backward(single, pair, first, chains=1):
+    """Probabilities of values and of pairs of neighbours along chains, and the log weight that each step adds.
+
+    `single[t, ..., j]` and `pair[t, ..., i, j]` are log weights, `pair` of length 1 where all steps have the same; a
+    chain begins where `first[t]` is 1. Several chains have an axis each and count as one.
+    """
+    shape, count = single.shape, int(np.prod(single.shape[single.ndim - chains :]))
+    single = single.reshape(*shape[: single.ndim - chains], count)
+    pair = pair.reshape(*pair.shape[: pair.ndim - 2 * chains], count, count)
+    single, pair = (np.where(weights < -1e299, -np.inf, weights) for weights in (single, pair))
+    begins = np.asarray(first) != 0
+    filtered, added = np.empty(single.shape), np.empty(single.shape[:-1])
+    for t in range(len(single)):
+        row = single[t]
+        if not begins[t]:
+            row = row + special.logsumexp(filtered[t - 1][..., :, None] + pair[t % len(pair)], axis=-2)
+        added[t] = special.logsumexp(row, axis=-1)
+        if np.isneginf(added[t]).all():
+            raise ArithmeticError(f"the data have probability zero at step {t}")
+        filtered[t] = relative_to(row, added[t][..., None])
+    ahead = np.zeros(single.shape[1:])
+    probability, pairs = np.empty(single.shape), np.zeros((*single.shape, count))
+    for t in reversed(range(len(single))):
+        smooth = filtered[t] + ahead
+        probability[t] = np.exp(relative_to(smooth, special.logsumexp(smooth, axis=-1, keepdims=True)))
+        if begins[t]:
+            ahead = np.zeros(single.shape[1:])
+            pairs[t, ..., 0, :] = probability[t]  # before a first step the first value stands for any
+            continue
+        arriving = pair[t % len(pair)] + (single[t] + ahead)[..., None, :]
+        joint = filtered[t - 1][..., :, None] + arriving
+        pairs[t] = np.exp(relative_to(joint, special.logsumexp(joint, axis=(-2, -1), keepdims=True)))
+        ahead = special.logsumexp(arriving, axis=-1)
+        ahead = relative_to(ahead, special.logsumexp(ahead, axis=-1, keepdims=True))
+    return probability.reshape(shape), pairs.reshape(*shape, *shape[len(shape) - chains :]), added
+
+
+def relative_to(weights, norm):
+    """Log weights less their norm; where nothing is possible there is none."""
+    return weights - np.where(np.isneginf(norm), 0.0, norm)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
+
+
+def beginnings(groups):
+    """Ones where a sequence begins: at the first row of each group, whose rows are together."""
+    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
+    if sum(begins) != len(set(groups)):
+        raise ValueError("the rows of a sequence are not together")
+    return np.array(begins, dtype=int)
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"step": len(table)}
-    data["series_of_step"], count = coded([r["series"] for r in table], None)
-    size.setdefault("series", count)
-    groups = [r["series"] for r in table]
-    begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]
-    if sum(begins) != len(set(groups)):
-        raise ValueError("the rows of one series are not together")
-    data["first_of_step"] = np.array(begins, dtype=int)
-    data["y"], count = coded([r["y"] for r in table], 3)
-    size.setdefault("symbol", count)
-    size["kind"] = 2
-    size["state"] = 2
-    size["origin"] = 2
-    size["symbol"] = 3
-    size["first_of_step_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"step": count_rows(table), "kind": 2, "state": 2, "symbol": 3}
+    series_labels = levels(table, ["series"])
+    size["series"] = len(series_labels)
+    data["series_of_step"] = codes(table, ["series"], series_labels)[:, 0]
+    data["first_of_step"] = beginnings([text for _, _, text in cells(table, ["series"])])
+    symbol_labels = levels(table, ["y"], 3)
+    data["y"] = codes(table, ["y"], symbol_labels)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,25 +2,249 @@
 
 expected statistics of z, then the exact mode of mu, w, tau
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    tau ~ Gamma(shape=2, rate=1)
+    mu[d] ~ Normal(mean=0, precision=0.01 tau)
+    w[d, k] ~ Normal(mean=0, precision=tau)
+    z[n, k] ~ Normal(mean=0, precision=1)
+    x[n, d] ~ Normal(mean=mu[d] + sum_k w[d, k] z[n, k], precision=tau)
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each n, with these columns:
+    x[0], x[1], ...  a real number
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 
 
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables."""
+    size_n = size["n"]
+    size_k = size["k"]
+    [z_point] = parted(
+        points_about(members_joined([generator.normal(size=(size_n, size_k,))], (size_n,), [size_k])),
+        [(size_k,)],
+    )
+    return {"z_point": z_point}
+
+
+def statistics(data, size, exact=()):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    x = data["x"]
+    z_point = data["z_point"]
+    size_n = size["n"]
+    size_d = size["d"]
+    size_k = size["k"]
+    size_z_points = 2 * size_k
+    # rows of x: mean and scatter
+    block1_pool_2 = pooled(
+        [
+            1,
+            np.reshape(np.broadcast_to(z_point[:, None, :, :], (size_n, size_d, size_z_points, size_k)), (-1, size_k)),
+            np.ravel(np.broadcast_to(x[:, :, None], (size_n, size_d, size_z_points))),
+        ],
+        1.0 / size_z_points,
+        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n, size_d, size_z_points)))],
+        (size_d,),
+        "block1_pool_2" in exact,
+    )
+    return {"block1_pool_2": block1_pool_2}
+
+
+def maximise(found, data, size):
+    """The mode of the parameters given statistics."""
+    size_n = size["n"]
+    size_d = size["d"]
+    size_k = size["k"]
+    block1_pool_2 = found["block1_pool_2"]
+    # mu, w given the rest: jointly Gaussian
+    block1_columns = np.cumsum([0, 1, size_k])
+    # rows of mu
+    block1_rows_0 = np.concatenate([np.full((size_d, 1), 1), np.full((size_d, 1), 0)], axis=-1)
+    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
+    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of w
+    block1_rows_1 = np.concatenate([np.full((size_d, size_k, 1), 1), np.full((size_d, size_k, 1), 0)], axis=-1)
+    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = placed(
+        block1_rows_1,
+        [(0, 1)],
+        [block1_columns[1] + np.reshape(np.broadcast_to(np.arange(size_k), (size_d, size_k)), (size_d, size_k, 1))],
+        block1_columns[-1],
+        1,
+    )
+    # rows of x
+    edges = np.cumsum([0, 1, size_k, 1])
+    block1_rows_2 = rows_of_pool(*block1_pool_2)
+    block1_rows_2 = placed(
+        block1_rows_2,
+        [(edges[0], edges[1]), (edges[1], edges[2])],
+        [[block1_columns[0]], block1_columns[1] + np.arange(size_k)],
+        block1_columns[-1],
+        1,
+    )
+    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 1)
+    block1 = triangularised(block1, block1_columns[2], 1, '`mu`, `w`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
+    # tau given the statistics: Gamma
+    tau_shape = 2 + 0.5 * size_d + 0.5 * size_d * size_k + 0.5 * size_d * size_n
+    tau_rate = 1 + 0.5 * np.sum(block1_residual)
+    # tau: the peak of Gamma
+    tau = mode_of_gamma(tau_shape, tau_rate)
+    tau = np.maximum(tau, 1e-300)
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    mu = block1_best[..., block1_columns[0], :][..., 0]
+    w = np.reshape(block1_best[..., block1_columns[1] : block1_columns[2], :], (size_d, size_k, -1))[..., 0]
+    if not all(np.isfinite(value).all() for value in [mu, w, tau]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"mu": mu, "w": w, "tau": tau}
+
+
+def improved(data, size):
+    """The best parameters given expectations of the hidden variables."""
+    return maximise(statistics(data, size), data, size)
+
+
+def curvature_z(data, size, at):
+    """Curvature and slope of the log factors of z, element by element."""
+    x = data["x"]
+    tau = data["tau"]
+    mu = data["mu"]
+    w = data["w"]
+    size_n = size["n"]
+    size_k = size["k"]
+    [z_at] = parted(at, [(size_k,)])
+    z_gradient_z = -z_at + tau * np.sum((x - mu - np.sum(w * z_at[:, None, :], axis=-1))[:, None, :] * w.T, axis=-1)
+    z_curvature_z_z = np.broadcast_to(
+        1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) + tau * np.sum(w.T[:, None, :] * w.T, axis=-1),
+        (size_n, size_k, size_k),
+    )
+    shape, widths = (size_n,), [size_k]
+    now = blocks_joined([[z_curvature_z_z]], shape, widths)
+    slope = members_joined([z_gradient_z], shape, widths)
+    return now, slope
+
+
+def log_factors_z(data, size, at):
+    """The log factors of z, element by element."""
+    x = data["x"]
+    tau = data["tau"]
+    mu = data["mu"]
+    w = data["w"]
+    size_k = size["k"]
+    [z_at] = parted(at, [(size_k,)])
+    z_value = (
+        np.sum((-0.5) * z_at ** 2 + -0.9189385332046727, axis=-1)
+        + np.sum(
+            (-0.5) * tau * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2
+            + 0.5 * np.log(tau)
+            + -0.9189385332046727,
+            axis=-1,
+        )
+    )
+    return z_value
+
+
+def condition_z(data, size):
+    """Points with the mean and covariance of z given all else, and the log integral over it."""
+    size_n = size["n"]
+    size_k = size["k"]
+    mean, root, z_integral, log_root = conditioned(
+        lambda at: curvature_z(data, size, at),
+        lambda at: log_factors_z(data, size, at),
+        (size_n,),
+        size_k,
+    )
+    [z_point] = parted(points(mean, root), [(size_k,)])
+    return z_point, z_integral
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    tau = data["tau"]
+    mu = data["mu"]
+    w = data["w"]
+    with np.errstate(all="ignore"):
+        # z: Gaussian given the rest
+        z_point, z_integral = condition_z(data, size)
+        # log p(data, parameters)
+        objective = np.sum(z_integral)
+        objective = objective + np.sum(np.log(tau) - tau)
+        objective = objective + np.sum((-0.005) * tau * mu ** 2 + 0.5 * np.log(0.01 * tau) + -0.9189385332046727)
+        objective = objective + np.sum((-0.5) * tau * w ** 2 + 0.5 * np.log(tau) + -0.9189385332046727)
+        return {"z_point": z_point}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
 WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
 BITS_OF_SLICE = 21
 SLICES = 5
-FINEST = 5.048709793414476e-29
-FAR_OUT = 100000.0
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+FAR_OUT = 1e5
+"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def two_sum(left, right):
@@ -466,227 +690,122 @@ def members_joined(parts, shape, widths):
     return np.concatenate(flat, axis=-1).astype(float)
 
 
-def start(data, size, generator):
-    """Soft guesses of the hidden variables."""
-    size_n = size["n"]
-    size_k = size["k"]
-    [z_point] = parted(
-        points_about(members_joined([generator.normal(size=(size_n, size_k,))], (size_n,), [size_k])),
-        [(size_k,)],
-    )
-    return {"z_point": z_point}
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def statistics(data, size, exact=()):
-    """Expected statistics of all rows (Theorem 4.1)."""
-    x = data["x"]
-    z_point = data["z_point"]
-    size_n = size["n"]
-    size_d = size["d"]
-    size_k = size["k"]
-    size_z_points = 2 * size_k
-    # rows of x: mean and scatter
-    block1_pool_2 = pooled(
-        [
-            1,
-            np.reshape(np.broadcast_to(z_point[:, None, :, :], (size_n, size_d, size_z_points, size_k)), (-1, size_k)),
-            np.ravel(np.broadcast_to(x[:, :, None], (size_n, size_d, size_z_points))),
-        ],
-        1.0 / size_z_points,
-        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n, size_d, size_z_points)))],
-        (size_d,),
-        "block1_pool_2" in exact,
-    )
-    return {"block1_pool_2": block1_pool_2}
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
 
 
-def maximise(found, data, size):
-    """The mode of the parameters given statistics."""
-    size_n = size["n"]
-    size_d = size["d"]
-    size_k = size["k"]
-    block1_pool_2 = found["block1_pool_2"]
-    # mu, w given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1, size_k])
-    # rows of mu
-    block1_rows_0 = np.concatenate([np.full((size_d, 1), 1), np.full((size_d, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
-    block1_rows_0 = block1_rows_0[..., None, :]
-    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
-    # rows of w
-    block1_rows_1 = np.concatenate([np.full((size_d, size_k, 1), 1), np.full((size_d, size_k, 1), 0)], axis=-1)
-    block1_rows_1 = block1_rows_1[..., None, :]
-    block1_rows_1 = placed(
-        block1_rows_1,
-        [(0, 1)],
-        [block1_columns[1] + np.reshape(np.broadcast_to(np.arange(size_k), (size_d, size_k)), (size_d, size_k, 1))],
-        block1_columns[-1],
-        1,
-    )
-    # rows of x
-    edges = np.cumsum([0, 1, size_k, 1])
-    block1_rows_2 = rows_of_pool(*block1_pool_2)
-    block1_rows_2 = placed(
-        block1_rows_2,
-        [(edges[0], edges[1]), (edges[1], edges[2])],
-        [[block1_columns[0]], block1_columns[1] + np.arange(size_k)],
-        block1_columns[-1],
-        1,
-    )
-    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 1)
-    block1 = triangularised(block1, block1_columns[2], 1, '`mu`, `w`')
-    block1_root = block1["root"]
-    block1_right = block1["right"]
-    block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
-    # tau given the statistics: Gamma
-    tau_shape = 2 + 0.5 * size_d + 0.5 * size_d * size_k + 0.5 * size_d * size_n
-    # tau given the statistics: Gamma
-    tau_rate = 1 + 0.5 * np.sum(block1_residual)
-    # tau: the peak of Gamma
-    tau = mode_of_gamma(tau_shape, tau_rate)
-    tau = np.maximum(tau, 1e-300)
-    block1_best = np.linalg.solve(block1_root, block1_right)
-    mu = block1_best[..., block1_columns[0], :][..., 0]
-    w = np.reshape(block1_best[..., block1_columns[1] : block1_columns[2], :], (size_d, size_k, -1))[..., 0]
-    if not all(np.isfinite(value).all() for value in (mu, w, tau,)):
-        raise ArithmeticError("the objective has no upper bound from here")
-    return {"mu": mu, "w": w, "tau": tau}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def improved(data, size):
-    """The best parameters given expectations of the hidden variables."""
-    return maximise(statistics(data, size), data, size)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
 
 
-def curvature_z(data, size, at):
-    """Curvature and slope of the log factors of z, element by element."""
-    x = data["x"]
-    tau = data["tau"]
-    mu = data["mu"]
-    w = data["w"]
-    size_n = size["n"]
-    size_k = size["k"]
-    [z_at] = parted(at, [(size_k,)])
-    z_gradient_z = -z_at + tau * np.sum((x - mu - np.sum(w * z_at[:, None, :], axis=-1))[:, None, :] * w.T, axis=-1)
-    z_curvature_z_z = np.broadcast_to(
-        1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) + tau * np.sum(w.T[:, None, :] * w.T, axis=-1),
-        (size_n, size_k, size_k),
-    )
-    shape, widths = (size_n,), [size_k]
-    now = blocks_joined([[z_curvature_z_z]], shape, widths)
-    slope = members_joined([z_gradient_z], shape, widths)
-    return now, slope
+def indexed(table, name, count=None, labels=None):
+    """The columns name[0], name[1], ... (or name_0, name_1, ...) that side by side make one variable, in order."""
+    found = [column for column in table if column.startswith(f"{name}[") and column.endswith("]")]
+    if labels is not None:
+        found = [f"{name}[{label}]" for label in labels]
+    elif sorted(found) == sorted(f"{name}[{k}]" for k in range(len(found))):
+        found = [f"{name}[{k}]" for k in range(len(found))]
+    if not found:
+        while f"{name}_{len(found)}" in table:
+            found.append(f"{name}_{len(found)}")
+    if not found or (count is not None and len(found) != count):
+        wanted = "several" if count is None else f"{count}"
+        raise ValueError(f"expected {wanted} columns {name}[0], {name}[1], ...; the file has {', '.join(table)}")
+    return found
 
 
-def log_factors_z(data, size, at):
-    """The log factors of z, element by element."""
-    x = data["x"]
-    tau = data["tau"]
-    mu = data["mu"]
-    w = data["w"]
-    size_k = size["k"]
-    [z_at] = parted(at, [(size_k,)])
-    z_value = (
-        np.sum((-0.5) * z_at ** 2 + -0.9189385332046727, axis=-1)
-        + np.sum(
-            (-0.5) * tau * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2
-            + 0.5 * np.log(tau)
-            + -0.9189385332046727,
-            axis=-1,
-        )
-    )
-    return z_value
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def condition_z(data, size):
-    """Points with the mean and covariance of z given all else, and the log integral over it."""
-    size_n = size["n"]
-    size_k = size["k"]
-    mean, root, z_integral, log_root = conditioned(
-        lambda at: curvature_z(data, size, at),
-        lambda at: log_factors_z(data, size, at),
-        (size_n,),
-        size_k,
-    )
-    [z_point] = parted(points(mean, root), [(size_k,)])
-    return z_point, z_integral
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def expect(data, size):
-    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
-    tau = data["tau"]
-    mu = data["mu"]
-    w = data["w"]
-    with np.errstate(all="ignore"):
-        # z: Gaussian given the rest
-        z_point, z_integral = condition_z(data, size)
-        # log p(data, parameters)
-        objective = np.sum(z_integral)
-        objective = objective + np.sum(np.log(tau) - tau)
-        objective = objective + np.sum((-0.005) * tau * mu ** 2 + 0.5 * np.log(0.01 * tau) + -0.9189385332046727)
-        objective = objective + np.sum((-0.5) * tau * w ** 2 + 0.5 * np.log(tau) + -0.9189385332046727)
-        return {"z_point": z_point}, float(objective)
-
-
-def climbed(values, data, size, iterations, tolerance):
-    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
-    history = []
-    while True:
-        expectations, objective = expect({**data, **values}, size)
-        if not np.isfinite(objective):
-            raise ArithmeticError("the objective has no upper bound from this start")
-        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
-            raise ArithmeticError("the objective fell, which it never may")
-        history.append(objective)
-        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
-            return values, history, True
-        if len(history) == iterations:
-            return values, history, False
-        values = improved({**data, **values, **expectations}, size)
-
-
-def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
-    """The best of several short runs, carried on until it stands still."""
-    short = []
-    for generator in np.random.default_rng(seed).spawn(restarts):
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
         try:
-            values = improved({**data, **start(data, size, generator)}, size)
-            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue  # another start may do better
-    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
-        if converged or len(history) >= iterations:
-            return {**values, "log_joint": history[-1]}
-        try:
-            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
-        except (ArithmeticError, np.linalg.LinAlgError):
-            continue
-        return {**values, "log_joint": history[-1]}
-    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"n": len(table)}
-    columns = [c for c in table[0] if c.startswith("x[")]
-    data["x"] = np.array([[float(r[c]) for c in columns] for r in table])
-    size["d"] = len(columns)
-    size["d"] = 4
-    size["k"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"n": count_rows(table), "d": 4, "k": 2}
+    x_columns = indexed(table, "x", 4)
+    data["x"] = numbers(table, x_columns, "a real number")
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -2,11 +2,24 @@
 
 z element by element, with theta, phi integrated out
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    theta[doc, topic] ~ Dirichlet(concentration=0.5)
+    phi[topic, term] ~ Dirichlet(concentration=0.5)
+    z[word] ~ Categorical(probabilities=theta[doc@word[word], topic])
+    w[word] ~ Categorical(probabilities=phi[z[word], term])
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each word, with these columns:
+    doc  a level of doc
+    w    a level of term
+
+Options and their defaults:
+    seed=0  chains=4  draws=1000  warm_up=500
 """
 
-
 import csv
+import inspect
 import sys
 from dataclasses import dataclass
 from itertools import product
@@ -15,6 +28,130 @@ import numpy as np
 from scipy import special
 
 Array = np.ndarray
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def prepared(data, size):
+    """The data, with what is made of them once and for all."""
+    data = dict(data)
+    return data
+
+
+def start(size, generator):
+    """Random levels to start from."""
+    size_word = size["word"]
+    size_topic = size["topic"]
+    z = generator.integers(0, size_topic, (size_word,))
+    return {"z": z}
+
+
+def tables(data, size):
+    """The sums over rows that hidden variables enter, from all rows."""
+    doc_of_word = data["doc_of_word"]
+    w = data["w"]
+    z = data["z"]
+    size_doc = size["doc"]
+    size_word = size["word"]
+    size_topic = size["topic"]
+    size_term = size["term"]
+    # count_doc_of_word_z[doc@word[word], z[word]] += 1 for each word
+    count_doc_of_word_z = filled((size_doc, size_topic,), [doc_of_word, z], np.broadcast_to(1, (size_word,)))
+    # count_w_z[w[word], z[word]] += 1 for each word
+    count_w_z = filled((size_term, size_topic,), [w, z], np.broadcast_to(1, (size_word,)))
+    # count_w_z.total[z[word]] += 1 for each word
+    count_w_z_total = filled((size_topic,), [z], np.broadcast_to(1, (size_word,)))
+    return {"count_doc_of_word_z": count_doc_of_word_z, "count_w_z": count_w_z, "count_w_z_total": count_w_z_total}
+
+
+def enter_z(sign, data, size, at_z_word, at_z_level):
+    """Put an element of z into its tables at a level, or take it out (sign -1)."""
+    doc_of_word = data["doc_of_word"]
+    w = data["w"]
+    count_doc_of_word_z = data["count_doc_of_word_z"]
+    count_w_z = data["count_w_z"]
+    count_w_z_total = data["count_w_z_total"]
+    count_doc_of_word_z[doc_of_word[at_z_word], at_z_level] += sign
+    count_w_z[w[at_z_word], at_z_level] += sign
+    count_w_z_total[at_z_level] += sign
+
+
+def weigh_z(data, size, at_z_word):
+    """The log weight of each level of an element of z that is out of its tables."""
+    doc_of_word = data["doc_of_word"]
+    w = data["w"]
+    count_doc_of_word_z = data["count_doc_of_word_z"]
+    count_w_z = data["count_w_z"]
+    count_w_z_total = data["count_w_z_total"]
+    size_topic = size["topic"]
+    size_term = size["term"]
+    found = np.zeros(size_topic)
+    found += np.log(0.5 + count_doc_of_word_z[doc_of_word[at_z_word], np.arange(size_topic)])
+    found += np.log(0.5 + count_w_z[w[at_z_word], np.arange(size_topic)])
+    found += -np.log(0.5 * size_term + count_w_z_total)
+    return found
+
+
+def sweep(hidden, data, size, random):
+    """Draw every element once given all others, parameters integrated out; hidden values change in place."""
+    size_word = size["word"]
+    everything = {**data, **hidden, **tables({**data, **hidden}, size)}
+    for element in product(range(size_word)):
+        old = hidden["z"][element]
+        enter_z(-1.0, everything, size, *element, old)
+        new = drawn_level(weigh_z(everything, size, *element), random.uniform())
+        enter_z(1.0, everything, size, *element, new)
+        hidden["z"][element] = new
+
+
+def draw_parameters(data, size, generator):
+    """A draw of the parameters from their exact posterior given the hidden variables."""
+    doc_of_word = data["doc_of_word"]
+    z = data["z"]
+    w = data["w"]
+    size_doc = size["doc"]
+    size_topic = size["topic"]
+    size_term = size["term"]
+    # theta given the statistics: Dirichlet
+    count_doc_of_word_z = grouped((doc_of_word, z), (size_doc, size_topic))
+    # phi given the statistics: Dirichlet
+    count_w_z = grouped((w, z), (size_term, size_topic))
+    # theta given the statistics: Dirichlet
+    theta_concentration = 0.5 + count_doc_of_word_z
+    # phi given the statistics: Dirichlet
+    phi_concentration = 0.5 + count_w_z.T
+    # phi: Dirichlet
+    phi = draw_shares(generator, phi_concentration)
+    # theta: Dirichlet
+    theta = draw_shares(generator, theta_concentration)
+    return {"theta": theta, "phi": phi}
+
+
+def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
+    """Draws from the posterior by name: chain, draw, then the axes of the variable.
+
+    Parameters are integrated out while a chain runs, and drawn given the hidden variables when a draw is kept.
+    """
+    data = prepared(data, size)
+    kept = {}
+    for source in np.random.SeedSequence(seed).spawn(chains):
+        for_start, for_sweeps, for_parameters = source.spawn(3)
+        hidden = start(size, np.random.default_rng(for_start))
+        random, generator = Xoshiro.seeded(for_sweeps), np.random.default_rng(for_parameters)
+        for _ in range(warm_up):
+            sweep(hidden, data, size, random)
+        for number in range(draws):
+            sweep(hidden, data, size, random)
+            values = {**hidden, **draw_parameters({**data, **hidden}, size, generator)}
+            for name, value in values.items():
+                if number == 0:
+                    kept.setdefault(name, []).append([])
+                kept[name][-1].append(np.array(value))
+    return {name: np.array(found) for name, found in kept.items()}
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
 def grouped(codes, shape, weights=None):
@@ -119,160 +256,118 @@ def summary(drawn):
     return found
 
 
-def prepared(data, size):
-    """The data, with what is made of them once and for all."""
-    data = dict(data)
-    return data
+# -- the table and the command line ------------------------------------------------------------------------------------
 
 
-def start(size, generator):
-    """Random levels to start from."""
-    size_word = size["word"]
-    size_topic = size["topic"]
-    z = generator.integers(0, size_topic, (size_word,))
-    return {"z": z}
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
 
 
-def tables(data, size):
-    """The sums over rows that hidden variables enter, from all rows."""
-    doc_of_word = data["doc_of_word"]
-    w = data["w"]
-    z = data["z"]
-    size_doc = size["doc"]
-    size_word = size["word"]
-    size_topic = size["topic"]
-    size_term = size["term"]
-    # count_doc_of_word_z[doc@word[word], z[word]] += 1 for each word
-    count_doc_of_word_z = filled((size_doc, size_topic,), [doc_of_word, z], np.broadcast_to(1, (size_word,)))
-    # count_w_z[w[word], z[word]] += 1 for each word
-    count_w_z = filled((size_term, size_topic,), [w, z], np.broadcast_to(1, (size_word,)))
-    # count_w_z.total[z[word]] += 1 for each word
-    count_w_z_total = filled((size_topic,), [z], np.broadcast_to(1, (size_word,)))
-    return {"count_doc_of_word_z": count_doc_of_word_z, "count_w_z": count_w_z, "count_w_z_total": count_w_z_total}
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
 
 
-def enter_z(sign, data, size, at_z_word, at_z_level):
-    """Put an element of z into its tables at a level, or take it out (sign -1)."""
-    doc_of_word = data["doc_of_word"]
-    w = data["w"]
-    count_doc_of_word_z = data["count_doc_of_word_z"]
-    count_w_z = data["count_w_z"]
-    count_w_z_total = data["count_w_z_total"]
-    count_doc_of_word_z[doc_of_word[at_z_word], at_z_level] += sign
-    count_w_z[w[at_z_word], at_z_level] += sign
-    count_w_z_total[at_z_level] += sign
-
-
-def weigh_z(data, size, at_z_word):
-    """The log weight of each level of an element of z that is out of its tables."""
-    doc_of_word = data["doc_of_word"]
-    w = data["w"]
-    count_doc_of_word_z = data["count_doc_of_word_z"]
-    count_w_z = data["count_w_z"]
-    count_w_z_total = data["count_w_z_total"]
-    size_topic = size["topic"]
-    size_term = size["term"]
-    found = np.zeros(size_topic)
-    found += np.log(0.5 + count_doc_of_word_z[doc_of_word[at_z_word], np.arange(size_topic)])
-    found += np.log(0.5 + count_w_z[w[at_z_word], np.arange(size_topic)])
-    found += -np.log(0.5 * size_term + count_w_z_total)
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
     return found
 
 
-def sweep(hidden, data, size, random):
-    """Draw every element once given all others, parameters integrated out; hidden values change in place."""
-    size_word = size["word"]
-    everything = {**data, **hidden, **tables({**data, **hidden}, size)}
-    for element in product(range(size_word)):
-        old = hidden["z"][element]
-        enter_z(-1.0, everything, size, *element, old)
-        new = drawn_level(weigh_z(everything, size, *element), random.uniform())
-        enter_z(1.0, everything, size, *element, new)
-        hidden["z"][element] = new
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
 
 
-def draw_parameters(data, size, generator):
-    """A draw of the parameters from their exact posterior given the hidden variables."""
-    doc_of_word = data["doc_of_word"]
-    z = data["z"]
-    w = data["w"]
-    size_doc = size["doc"]
-    size_topic = size["topic"]
-    size_term = size["term"]
-    # theta given the statistics: Dirichlet
-    count_doc_of_word_z = grouped((doc_of_word, z,), (size_doc, size_topic,))
-    # phi given the statistics: Dirichlet
-    count_w_z = grouped((w, z,), (size_term, size_topic,))
-    # theta given the statistics: Dirichlet
-    theta_concentration = 0.5 + count_doc_of_word_z
-    # phi given the statistics: Dirichlet
-    phi_concentration = 0.5 + count_w_z.T
-    # phi: Dirichlet
-    phi = draw_shares(generator, phi_concentration)
-    # theta: Dirichlet
-    theta = draw_shares(generator, theta_concentration)
-    return {"theta": theta, "phi": phi}
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
 
 
-def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
-    """Draws from the posterior by name: chain, draw, then the axes of the variable.
-
-    Parameters are integrated out while a chain runs, and drawn given the hidden variables when a draw is kept.
-    """
-    data = prepared(data, size)
-    kept = {}
-    for source in np.random.SeedSequence(seed).spawn(chains):
-        for_start, for_sweeps, for_parameters = source.spawn(3)
-        hidden = start(size, np.random.default_rng(for_start))
-        random, generator = Xoshiro.seeded(for_sweeps), np.random.default_rng(for_parameters)
-        for _ in range(warm_up):
-            sweep(hidden, data, size, random)
-        for number in range(draws):
-            sweep(hidden, data, size, random)
-            values = {**hidden, **draw_parameters({**data, **hidden}, size, generator)}
-            for name, value in values.items():
-                if number == 0:
-                    kept.setdefault(name, []).append([])
-                kept[name][-1].append(np.array(value))
-    return {name: np.array(found) for name, found in kept.items()}
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
 
 
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"word": len(table)}
-    data["doc_of_word"], count = coded([r["doc"] for r in table], None)
-    size.setdefault("doc", count)
-    data["w"], count = coded([r["w"] for r in table], 8)
-    size.setdefault("term", count)
-    size["topic"] = 3
-    size["term"] = 8
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"word": count_rows(table), "topic": 3, "term": 8}
+    doc_labels = levels(table, ["doc"])
+    size["doc"] = len(doc_labels)
+    data["doc_of_word"] = codes(table, ["doc"], doc_labels)[:, 0]
+    term_labels = levels(table, ["w"], 8)
+    data["w"] = codes(table, ["w"], term_labels)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = summary(learn(data, size, **options(sys.argv[2:])))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = summary(learn(data, size, **options(words[1:])))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

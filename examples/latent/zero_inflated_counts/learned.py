@@ -2,50 +2,30 @@
 
 expected statistics of active, then the exact mode of share, rate
 
-Run: python FILE data.csv        (then options of `learn`, such as seed=1)
+The model:
+    share ~ Beta(a=2, b=2)
+    rate ~ Gamma(shape=2, rate=1)
+    active[n] ~ Bernoulli(p=share)
+    y[n] ~ Poisson(rate=where(active[n], rate, 0))
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each n, with these columns:
+    y  an integer >= 0
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
 """
 
-
 import csv
+import inspect
 import sys
 
 import numpy as np
 from scipy import special
 
 
-def mode_of_beta(a, b):
-    """The peak; without one (a, b <= 1) the end with more mass, and the middle if both are 1."""
-    left, right = np.maximum(a - 1, 0), np.maximum(b - 1, 0)
-    total = left + right
-    ends = np.where((a == 1) & (b == 1), 0.5, a > b)
-    return np.where(total > 0, left / np.where(total > 0, total, 1), ends)
-
-
-def mode_of_gamma(shape, rate):
-    """The peak, at zero for shapes below one."""
-    return np.maximum(shape - 1, 0) / rate
-
-
-def soft_start(columns, shape, levels, generator):
-    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
-    rows = int(np.prod(shape))
-    if not rows or not columns:
-        return generator.dirichlet(np.ones(levels), shape)
-    parts = []
-    for column in columns:
-        flat = np.asarray(column, dtype=float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    features = np.concatenate(parts, axis=1)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-    soft = np.full((rows, levels), 0.1 / levels)
-    soft[np.arange(rows), nearest] += 0.9
-    return soft.reshape(*shape, levels)
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
 def start(data, size, generator):
@@ -63,11 +43,10 @@ def statistics(data, size):
     active_probability = data["active_probability"]
     size_active_levels = size["active_levels"]
     # share given the statistics: Beta
-    sum_active = np.sum(active_probability * np.arange(size_active_levels), axis=(0, 1,))
-    # share given the statistics: Beta
-    sum_active_2 = np.sum(active_probability * (1 - np.arange(size_active_levels)), axis=(0, 1,))
+    sum_active = np.sum(active_probability * np.arange(size_active_levels), axis=(0, 1))
+    sum_active_2 = np.sum(active_probability * (1 - np.arange(size_active_levels)), axis=(0, 1))
     # rate given the statistics: Gamma
-    sum_active_y = np.sum(active_probability * np.arange(size_active_levels) * y[:, None], axis=(0, 1,))
+    sum_active_y = np.sum(active_probability * np.arange(size_active_levels) * y[:, None], axis=(0, 1))
     return {"sum_active": sum_active, "sum_active_2": sum_active_2, "sum_active_y": sum_active_y}
 
 
@@ -78,11 +57,9 @@ def maximise(found, data, size):
     sum_active_y = found["sum_active_y"]
     # share given the statistics: Beta
     share_a = 2 + sum_active
-    # share given the statistics: Beta
     share_b = 2 + sum_active_2
     # rate given the statistics: Gamma
     rate_shape = 2 + sum_active_y
-    # rate given the statistics: Gamma
     rate_rate = 1 + sum_active
     # rate: the peak of Gamma
     rate = mode_of_gamma(rate_shape, rate_rate)
@@ -91,7 +68,7 @@ def maximise(found, data, size):
     share = mode_of_beta(share_a, share_b)
     share = np.maximum(share, 1e-300)
     share = np.minimum(share, 0.9999999999999998)
-    if not all(np.isfinite(value).all() for value in (share, rate,)):
+    if not all(np.isfinite(value).all() for value in [share, rate]):
         raise ArithmeticError("the objective has no upper bound from here")
     return {"share": share, "rate": rate}
 
@@ -164,32 +141,143 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
     raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
 
 
-def whole(text):
-    """A whole number or a truth value."""
-    if text[:1].isalpha():
-        return {"true": 1, "false": 0}[text.lower()]
-    return int(text) if text.isdigit() else int(float(text))
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def mode_of_beta(a, b):
+    """The peak; without one (a, b <= 1) the end with more mass, and the middle if both are 1."""
+    left, right = np.maximum(a - 1, 0), np.maximum(b - 1, 0)
+    total = left + right
+    ends = np.where((a == 1) & (b == 1), 0.5, a > b)
+    return np.where(total > 0, left / np.where(total > 0, total, 1), ends)
+
+
+def mode_of_gamma(shape, rate):
+    """The peak, at zero for shapes below one."""
+    return np.maximum(shape - 1, 0) / rate
+
+
+def soft_start(columns, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
 
 
 def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
 
 
 def read(path):
-    """Columns of a CSV file with a header, and the sizes of the plates."""
-    with open(path, newline="") as file:
-        table = list(csv.DictReader(file))
-    data, size = {}, {"n": len(table)}
-    data["y"] = np.array([whole(r["y"]) for r in table])
-    size["active_levels"] = 2
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"n": count_rows(table), "active_levels": 2}
+    data["y"] = numbers(table, ["y"], "an integer >= 0", lower=0, whole=True)[:, 0]
     return data, size
 
 
-if __name__ == "__main__":
-    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
-        data, size = read(sys.argv[1])
-        results = learn(data, size, **options(sys.argv[2:]))
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
     for name, value in results.items():
         print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -16,6 +16,7 @@ from platewright.backends.hints import without_hints
 
 IMPORTS = {
     "csv": "import csv",
+    "inspect": "import inspect",
     "sys": "import sys",
     "Callable": "from collections.abc import Callable",
     "dataclass": "from dataclasses import dataclass",

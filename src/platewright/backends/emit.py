@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from platewright.backends.c.program import c_source
 from platewright.backends.numpy.program import numpy_source
 from platewright.errors import UnknownName
 from platewright.program.program import Program
 
-BACKENDS = {"numpy": numpy_source, "c": c_source}
+BACKENDS: Mapping[str, Callable[[Program], str]] = {"numpy": numpy_source, "c": c_source}
 
 
 def emit(program: Program, backend: str = "numpy") -> str:

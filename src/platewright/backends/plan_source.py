@@ -11,10 +11,12 @@ from platewright.backends.c_collapsed.collapsed import default_source
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.emit import emit
 from platewright.backends.naming import comment
+from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.collapsed import numpy_collapsed_source
 from platewright.backends.numpy.em import numpy_em_source
 from platewright.backends.numpy.gibbs import numpy_gibbs_source
 from platewright.backends.numpy.mean_field import numpy_mean_field_source
+from platewright.backends.numpy.program import numpy_source
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.program.program import Program
@@ -29,7 +31,7 @@ from platewright.schemas.mean_field import MeanFieldPlan
 def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
     """The source of a plan; where it is not one program that runs alone, the first line says so."""
     if isinstance(plan, Plan):
-        return emit(plan.program, backend)
+        return _exact(plan) if backend == "numpy" else emit(plan.program, backend)
     try:
         if backend == "numpy":
             return _in_numpy(plan)
@@ -43,6 +45,12 @@ def plan_source(plan: AnyPlan, backend: str = "numpy") -> str:
     steps = "\n\n".join(emit(program, backend) for program in _programs(plan))
     mark = "#" if backend == "numpy" else "//"
     return f"{mark} The steps of the algorithm, to read; not one program yet: {comment(why)}\n\n{steps}"
+
+
+def _exact(plan: Plan) -> str:
+    """The closed form, with the way from a table to it."""
+    frame = Frame(plan.graph, f"the exact {plan.goal}", plan.summary, plan.program.columns, "learn(data, size)")
+    return numpy_source(plan.program, frame)
 
 
 def _in_numpy(plan: AnyPlan) -> str:

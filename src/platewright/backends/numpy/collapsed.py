@@ -14,15 +14,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from platewright.algebra.expression import Index
-from platewright.backends.carried import carried, definitions, head, names_of
+from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
 from platewright.backends.kernels import collapsed, xoshiro
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import collapsed_support, gibbs_support
+from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.draws import draw_lines, single_passes
 from platewright.backends.numpy.family_text import family_text
-from platewright.backends.numpy.main import OPTIONS_OF, RUN, main_text
+from platewright.backends.numpy.main import OPTIONS_OF
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.backends.numpy.starting import started
@@ -53,6 +54,8 @@ RESERVED = (
     *("new", "everything", "members", "entered"),
 )
 """Names that mean something in such a program."""
+LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
+STAND_INS = ("learn", "start", "sweep")
 
 
 def numpy_collapsed_source(plan: CollapsedPlan) -> str:
@@ -85,19 +88,10 @@ class _CollapsedEmitter(Emitter):
             parts += [self.enter_function(move), self.weigh_function(move)]
         parts += [self.sweep_function(), self.parameters_function()]
         parts.append(without_hints(definitions(collapsed_support)["learn"]))
+        needed = {name: self.nodes[name].axes for name in self.data}
+        frame = Frame(self.plan.graph, "collapsed Gibbs sampling", self.plan.summary, needed, LEARNED)
         own = [text for family, kind in self.families for text in family_text(family, kind)]
-        parts = [*dict.fromkeys(own), *parts]
-        main = main_text(self.plain, self.names, learned=f"summary(learn(data, size, {OPTIONS_OF}))")
-        text = "\n\n\n".join([*parts, main])
-        shared = self.support(self._with_dependencies(self.printer.used))
-        shared += carried(text, KERNELS, without=("learn", "start", "sweep"))
-        whole = [*(part for part in shared if part), text]
-        return "\n\n\n".join(part.strip("\n") for part in (self.header(), head("\n\n\n".join(whole)), *whole)) + "\n"
-
-    def header(self) -> str:
-        title, summary = comment(self.plan.graph.title), comment(self.plan.summary)
-        first = f'"""{title}: collapsed Gibbs sampling, derived and written by Platewright.'
-        return "\n".join([first, "", summary, "", RUN, '"""'])
+        return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, KERNELS, STAND_INS)
 
     def plates(self) -> tuple[str, ...]:
         """All plates of the model, and the values of finite integers."""

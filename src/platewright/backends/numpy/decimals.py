@@ -16,6 +16,7 @@ from platewright.backends.numpy.twofold import twofold_quotient
 from platewright.family import Array
 
 DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
 
 
 def decimal_rest(values: Array) -> Array:

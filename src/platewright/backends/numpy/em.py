@@ -64,7 +64,7 @@ class _EMEmitter(HiddenEmitter):
         body += mode_lines(self, block, self.plan.graph.nodes, self.families)
         found = [name for conditional in block.conditionals for name in conditional.variables]
         shown = [self.names(name) for name in found]
-        body.append(f"if not all(np.isfinite(value).all() for value in ({', '.join(shown)},)):")
+        body.append(f"if not all(np.isfinite(value).all() for value in [{', '.join(shown)}]):")
         body.append('    raise ArithmeticError("the objective has no upper bound from here")')
         body.append(f"return {{{', '.join(f'{chr(34)}{name}{chr(34)}: {name}' for name in shown)}}}")
         doc = "The mode of the parameters given statistics."

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from platewright.algebra.expression import Index
-from platewright.backends.carried import carried, definitions, head, names_of
+from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
 from platewright.backends.kernels import (
     bounded_draws,
@@ -28,10 +28,11 @@ from platewright.backends.kernels import (
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import gibbs_moving, gibbs_support
+from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.chain import ChainText
 from platewright.backends.numpy.draws import draw_lines, single_passes
 from platewright.backends.numpy.family_text import family_text
-from platewright.backends.numpy.main import OPTIONS_OF, RUN, main_text
+from platewright.backends.numpy.main import OPTIONS_OF
 from platewright.backends.numpy.movers import MoverText, indented
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
@@ -65,6 +66,8 @@ RESERVED = (
     *("generator", "values", "value", "kept", "chains", "draws", "movers", "share", "lower", "upper", "total", "p"),
 )
 """Names that mean something in a sampler."""
+LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
+STAND_INS = ("learn", "start", "sweep")
 
 
 def numpy_gibbs_source(plan: GibbsPlan) -> str:
@@ -97,14 +100,10 @@ class _GibbsEmitter(Emitter):
         """Blocks, the sweep over them, and the loop around it."""
         parts = [self.start_function(), *(self.block(n, b) for n, b in enumerate(self.plan.blocks))]
         parts += [self.movers_function(), self.sweep(), *self.learning()]
-        main = main_text(self.plain, self.names, learned=f"summary(learn(data, size, {OPTIONS_OF}))")
+        needed = {name: self.nodes[name].axes for name in self.data}
+        frame = Frame(self.plan.graph, "Gibbs sampling", self.plan.summary, needed, LEARNED)
         own = [text for family, kind in self.families for text in family_text(family, kind)]
-        parts = [part for part in (*dict.fromkeys(own), *parts) if part]
-        text = "\n\n\n".join([*parts, main])
-        shared = self.support(self._with_dependencies(self.printer.used))
-        shared += carried(text, KERNELS, without=("learn", "start", "sweep"))
-        whole = [*(part for part in shared if part), text]
-        return "\n\n\n".join(part.strip("\n") for part in (self.header(), head("\n\n\n".join(whole)), *whole)) + "\n"
+        return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, KERNELS, STAND_INS)
 
     def learning(self) -> list[str]:
         """The loop over sweeps; with movers they learn during warm-up."""
@@ -120,11 +119,6 @@ class _GibbsEmitter(Emitter):
         return self._making(
             (), "movers(size)", "What moves the blocks without an exact conditional, by their number.", lines
         )
-
-    def header(self) -> str:
-        title, summary = comment(self.plan.graph.title), comment(self.plan.summary)
-        first = f'"""{title}: Gibbs sampling, derived and written by Platewright.'
-        return "\n".join([first, "", summary, "", RUN, '"""'])
 
     def plates(self) -> tuple[str, ...]:
         """All plates of the model, and the values of finite integers."""

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from platewright.backends.carried import carried, head, names_of
+from platewright.backends.carried import names_of
 from platewright.backends.kernels import gaussian, gaussian_chain
-from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support, gibbs_support
+from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.family_text import family_text
 from platewright.backends.numpy.hidden_gaussian import GaussianText
-from platewright.backends.numpy.main import OPTIONS_OF, RUN, main_text
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.family import Family
 from platewright.language.plate import beginning
-from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
@@ -78,33 +76,12 @@ class HiddenEmitter(Emitter):
     # -- the module ---
 
     def assembled(self, parts: Sequence[str], modules: Sequence[ModuleType]) -> str:
-        """The parts with all that they need before them, and a `main` behind."""
+        """The parts with all that they need."""
         own = [text for family, kind in self.families for text in family_text(family, kind)]
-        parts = [part for part in (*dict.fromkeys(own), *parts) if part]
-        main = main_text(self.plain(), self.names, learned=f"learn(data, size, {OPTIONS_OF})")
-        text = "\n\n\n".join([*parts, main])
-        shared = self.support(self._with_dependencies(self.printer.used))
-        shared += carried(text, [*modules, *KERNELS, em_support], without=STAND_INS)
-        whole = [*(part for part in shared if part), text]
-        return "\n\n\n".join(part.strip("\n") for part in (self.header(), head("\n\n\n".join(whole)), *whole)) + "\n"
-
-    def plain(self) -> Program:
-        """The columns that a table has to have."""
-        nodes = self.plan.graph.nodes
-        sizes = dict(self.plan.expect.sizes)
-        for program in self.plan.latent.programs:
-            sizes |= program.sizes
-        return replace(
-            self.program,
-            columns={name: nodes[name].axes for name in self.data},
-            whole=tuple(name for name in self.program.whole if name in self.data),
-            codes={name: str(nodes[name].domain.levels) for name in self.data if nodes[name].domain.kind == "levels"},
-            sizes=sizes,
-        )
-
-    def header(self) -> str:
-        first = f'"""{comment(self.plan.graph.title)}: {self.title}, derived and written by Platewright.'
-        return "\n".join([first, "", comment(self.plan.summary), "", RUN, '"""'])
+        needed = {name: self.plan.graph.nodes[name].axes for name in self.data}
+        frame = Frame(self.plan.graph, self.title, self.plan.summary, needed)
+        every = [*modules, *KERNELS, em_support]
+        return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, every, STAND_INS)
 
     def plates(self) -> tuple[str, ...]:
         """All plates but those of points, whose number follows from others."""
@@ -114,7 +91,8 @@ class HiddenEmitter(Emitter):
             found |= dict.fromkeys((*group.curvature.plates, *group.value.plates))
         for chain in self.plan.latent.chains:
             found |= dict.fromkeys((*chain.weights.plates, *chain.shares.plates, *chain.start.plates))
-        return tuple(plate for plate in found if plate not in self.plan.latent.points)
+        made = {*self.plan.latent.points, *self.made_sizes()}
+        return tuple(plate for plate in found if plate not in made)
 
     def statistics_of(self, ending: str = "") -> str:
         """The pass of the present program."""
@@ -130,11 +108,16 @@ class HiddenEmitter(Emitter):
         kept = self.program
         self.program = replace(kept, columns={name: axes for name, axes in self.both.items() if name not in made})
         text = "\n".join(body)
-        counts = [(self.printer.size(cloud.group.point.plate), cloud.points) for cloud in self.clouds]
-        known = [f"{size} = {count}" for size, count in counts if size in text]
+        counts = {self.printer.size(cloud.group.point.plate): cloud.points for cloud in self.clouds}
+        counts |= {self.printer.size(plate): count for plate, count in self.made_sizes().items()}
+        known = [f"{size} = {count}" for size, count in counts.items() if size in text]
         found = pruned(self._function(signature, doc, [*known, *body]))
         self.program = kept
         return found
+
+    def made_sizes(self) -> dict[str, str]:
+        """Plates whose sizes follow from others, with code for these."""
+        return {}
 
     # -- expectations ---
 
@@ -161,8 +144,10 @@ class HiddenEmitter(Emitter):
     def assigned(self, statements: Sequence[Assign]) -> list[str]:
         """Statements of a program, each with its reason."""
         lines = []
+        reason = ""
         for statement in statements:
-            lines += self._because(statement.because)
+            lines += self._because(statement.because, reason)
+            reason = statement.because
             value = self.printer.printed(statement.expression, statement.indices, full=True)
             lines.append(f"{self.names(statement.name)} = {value}")
         return lines
@@ -228,7 +213,8 @@ class HiddenEmitter(Emitter):
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in (*found, *names))
         body += [*more, f"return {{{listed}}}"]
         doc = "Soft guesses of the hidden variables" + (", and moderate parameters." if names else ".")
-        return self.making([*found, *names], "start(data, size, generator)", doc, body)
+        own = set(self.plan.graph.unknown)
+        return self.making([*found, *names, *own], "start(data, size, generator)", doc, body)
 
     def start_values(self) -> tuple[list[str], list[str]]:
         """Parameters to begin with, where they are needed: statements, and names."""

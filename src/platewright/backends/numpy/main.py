@@ -1,174 +1,218 @@
-"""The `main` of an emitted module: read a CSV file, learn, print. Labels become codes in declared or sorted order."""
+"""The end of an emitted module: read a CSV file, learn, print. Labels become codes in declared or sorted order.
+
+def read(path)       the columns that the model needs, and the sizes of its plates
+def main(words)      the file and the options on the command line; --help tells about them
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+
+from platewright.algebra.expression import Index
 from platewright.backends.naming import Names
+from platewright.backends.numpy.about import TableColumn, holds
+from platewright.graph.graph import Graph
 from platewright.language.plate import beginning
+from platewright.language.variable import Variable
 from platewright.operations.split_partly_known import observed_name, seen_name
-from platewright.program.program import Program
+from platewright.schemas.exact import fixed_sizes
+
+SEEN, OBSERVED = seen_name(""), observed_name("")
+OPTIONS_OF = "**options(words[1:])"
+"""How the words behind the file become options of `learn`."""
 
 
-def main_text(program: Program, names: Names, with_means: bool = False, learned: str = "learn(data, size)") -> str:
-    """Code that reads the columns of the program from a CSV file, or says that they do not fit one table."""
-    rows = {axes[0].plate for axes in program.columns.values() if axes}
-    deep = [name for name, axes in program.columns.items() if len(axes) > 2]
-    if len(rows) != 1 or deep:
-        return SEVERAL.strip("\n")
-    lines: list[str] = []
-    holes = [name for name in program.columns if observed_of(name) in program.columns]
-    helpers = ((CODED, program.codes), (WHOLE, _plain_whole(program)), (HOLES, holes))
-    for helper, names_of in helpers:
-        if any(name in names_of for name in program.columns):
-            lines += [*helper.strip("\n").splitlines(), "", ""]
-    if OPTIONS_OF in learned:
-        lines += [*OPTIONS.strip("\n").splitlines(), "", ""]
-    lines += [
-        "def read(path):",
-        '    """Columns of a CSV file with a header, and the sizes of the plates."""',
-        '    with open(path, newline="") as file:',
-        "        table = list(csv.DictReader(file))",
-        f'    data, size = {{}}, {{"{names(rows.pop())}": len(table)}}',
-    ]
-    for name in program.columns:
-        lines += [f"    {line}" for line in _column(name, program, names)]
-    for plate, number in program_sizes(program).items():
-        lines.append(f'    size["{names(plate)}"] = {number}')
-    lines += [
-        "    return data, size",
-        "",
-        "",
-        'if __name__ == "__main__":',
-        '    with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it',
-        "        data, size = read(sys.argv[1])",
-        f"        results = {learned}",
-        *(["        results.update(means(results, data, size))"] if with_means else []),
-        "    for name, value in results.items():",
-        '        print(f"{name} = {np.asarray(value).tolist()}")',
-    ]
-    return "\n".join(lines)
+@dataclass(frozen=True)
+class Reading:
+    """How the data of a program are read from a table: by the columns that it needs, as its graph knows them."""
+
+    graph: Graph
+    needed: Mapping[str, tuple[Index, ...]]
+    names: Names
+
+    @property
+    def rows(self) -> str | None:
+        """The plate that the rows of a table stand for, or none where the data do not fit one table."""
+        plates = {axes[0].plate for axes in self.needed.values() if axes}
+        deep = any(len(axes) > 2 for axes in self.needed.values())
+        return next(iter(plates)) if len(plates) == 1 and not deep else None
+
+    @property
+    def labels(self) -> dict[str, tuple[object, ...]]:
+        """Labels that the model gives to elements of plates."""
+        return {name: plate.labels for name, plate in self.graph.plates.items() if plate.labels is not None}
+
+    @property
+    def columns(self) -> list[TableColumn] | None:
+        """What a reader of the program is told about its table."""
+        if self.rows is None:
+            return None
+        found = []
+        for name, axes in self.needed.items():
+            if name.endswith(OBSERVED):
+                continue
+            header = _header(name)
+            if name == beginning(self.rows):
+                header = self.graph.plates[self.rows].within or name
+                told = f"the {header} of each row, whose rows are together"
+                found.append(
+                    TableColumn(header, told if header != name else "1 where a sequence begins; may be left out")
+                )
+                continue
+            shown = f"{header}[0], {header}[1], ..." if len(axes) == 2 else header
+            if len(axes) == 2 and (labels := self.labels.get(axes[1].plate)):
+                shown = ", ".join(f"{header}[{label}]" for label in labels)
+            found.append(TableColumn(shown, holds(self.graph.nodes.get(name), self.labels, self.has_holes(name))))
+        return list({column.name: column for column in found}.values())
+
+    def has_holes(self, name: str) -> bool:
+        """Whether cells of a column may be missing."""
+        return _observed_of(name) in self.needed
+
+    def text(self, functions: str) -> str:
+        """The function `read`, with the sizes that the functions of a program ask for."""
+        rows = self.rows
+        if rows is None:
+            return ""
+        sizes = fixed_sizes(self.graph)
+        expected = f", {sizes[rows]}" if rows in sizes else ""
+        listed = [f'"{self.names(rows)}": count_rows(table{expected})']
+        asked = {plate: number for plate, number in sizes.items() if f'size["{self.names(plate)}"]' in functions}
+        listed += [f'"{self.names(plate)}": {number}' for plate, number in asked.items() if plate != rows]
+        lines = ["table = table_of(path)", f"data, size = {{}}, {{{', '.join(listed)}}}"]
+        told: set[str] = set()
+        for name in self.needed:
+            lines += self.column(name, sizes, told)
+        shown = '"""The columns that the model needs, and the sizes of its plates."""'
+        return "\n".join(["def read(path):", *(f"    {line}" for line in (shown, *lines, "return data, size"))])
+
+    def column(self, name: str, sizes: Mapping[str, int], told: set[str]) -> list[str]:
+        """Statements that read one column; `told` are the plates whose labels are there already."""
+        axes = self.needed[name]
+        if name.endswith(OBSERVED):
+            return []  # read with the column itself
+        if name.startswith(beginning("")):
+            return self.beginnings(name)
+        lines: list[str] = []
+        where, part = f'["{_header(name)}"]', "[:, 0]" if axes else "[0, 0]"
+        if len(axes) == 2:
+            where, part = f"{self.names(_header(name) + '.columns')}", ""
+            lines.append(f"{where} = {self.indexed(name, axes[1].plate, sizes)}")
+            if axes[1].plate not in sizes:
+                lines.append(f'size["{self.names(axes[1].plate)}"] = len({where})')
+        if self.has_holes(name):
+            lines.append(f'data["{self.names(_observed_of(name))}"] = observed(table, {where}){part}')
+            lines.append(f"table = filled(table, {where})")
+        node = self.graph.nodes[name]
+        if node.domain.kind == "levels":
+            lines += self.coded(name, node, where, part, sizes, told)
+        else:
+            lines.append(f'data["{self.names(name)}"] = numbers(table, {where}, {_range(node)}){part}')
+        return lines
+
+    def indexed(self, name: str, plate: str, sizes: Mapping[str, int]) -> str:
+        """The call that finds columns side by side."""
+        labels = self.labels.get(plate)
+        more = f", {sizes[plate]}" if plate in sizes else ""
+        more += f", labels={[str(label) for label in labels]!r}" if labels else ""
+        return f'indexed(table, "{_header(name)}"{more})'
+
+    def coded(
+        self, name: str, node: Variable, where: str, part: str, sizes: Mapping[str, int], told: set[str]
+    ) -> list[str]:
+        """Statements that make codes of labels; all columns with values in one plate share its labels."""
+        plate = str(node.domain.levels)
+        shown = self.names(f"{plate}.labels")
+        lines = []
+        if plate not in told:
+            told.add(plate)
+            labels = self.labels.get(plate)
+            count = f", {sizes[plate]}" if plate in sizes else ""
+            shared = self.sharing(plate)
+            columns = where if len(shared) == 1 else f"[{', '.join(shared)}]"
+            found = f"{[str(label) for label in labels]!r}" if labels else f"levels(table, {columns}{count})"
+            lines.append(f"{shown} = {found}")
+            if plate not in sizes:
+                lines.append(f'size["{self.names(plate)}"] = len({shown})')
+        return [*lines, f'data["{self.names(name)}"] = codes(table, {where}, {shown}){part}']
+
+    def sharing(self, plate: str) -> list[str]:
+        """All columns whose values are elements of a plate."""
+        single, several = [], []
+        for name, axes in self.needed.items():
+            node = self.graph.nodes.get(name)
+            if node is None or node.domain.kind != "levels" or str(node.domain.levels) != plate:
+                continue
+            if len(axes) == 2:
+                several.append(f"*{self.indexed(name, axes[1].plate, fixed_sizes(self.graph))}")
+            else:
+                single.append(f'"{_header(name)}"')
+        return list(dict.fromkeys([*single, *several]))
+
+    def beginnings(self, name: str) -> list[str]:
+        """A sequence begins where its group changes; without groups rows are one, unless a column says otherwise."""
+        plate = name.removeprefix(beginning(""))
+        outer = self.graph.plates[plate].within
+        key = f'data["{self.names(name)}"]'
+        if outer is not None:
+            return [f'{key} = beginnings([text for _, _, text in cells(table, ["{outer}"])])']
+        count = f'size["{self.names(plate)}"]'
+        return [
+            f'if "{name}" in table:  # a column that is 1 where a sequence begins',
+            f'    {key} = numbers(table, ["{name}"], "0 or 1", lower=0, upper=1, whole=True)[:, 0]',
+            "else:",
+            f"    {key} = np.array([int(k == 0) for k in range({count})])",
+        ]
 
 
-def observed_of(name: str) -> str:
+def _header(name: str) -> str:
+    """The column of a table that a variable is read from."""
+    return name.split("@")[0].removesuffix(SEEN)
+
+
+def _observed_of(name: str) -> str:
     """The column that tells which cells of a column were seen."""
     return observed_name(name.removesuffix(SEEN))
 
 
-def _column(name: str, program: Program, names: Names) -> list[str]:
-    """Statements that read one column of the program."""
-    key, axes = names(name), program.columns[name]
-    header = name.split("@")[0].removesuffix(SEEN)
-    if name.endswith(OBSERVED):
-        return []  # read with the column itself
-    if header == "first" and "@" in name:
-        return _beginnings(name, key, program)
-    lines: list[str] = []
-    cells = f'[r["{header}"] for r in table]'
-    if len(axes) == 2:
-        lines.append(f'columns = [c for c in table[0] if c.startswith("{header}[")]')
-        cells = "[r[c] for r in table for c in columns]"
-    shaped = ".reshape(len(table), -1)" if len(axes) == 2 else ""
-    if observed_of(name) in program.columns:
-        observed = names(observed_of(name))
-        lines.append(f"cells, seen = with_holes({cells})")
-        lines.append(f'data["{observed}"] = seen{shaped}')
-        cells = "cells"
-    if name in program.codes:
-        plate = names(program.codes[name])
-        count = program_sizes(program).get(program.codes[name])
-        labels = program.labels.get(program.codes[name])
-        known = f", {[str(label) for label in labels]!r}" if labels else ""
-        lines.append(f'data["{key}"], count = coded({cells}, {count}{known})')
-        if shaped:
-            lines.append(f'data["{key}"] = data["{key}"]{shaped}')
-        lines.append(f'size.setdefault("{plate}", count)')
-    elif not axes:
-        lines.append(f'data["{key}"] = {_reader(name, program)}(table[0]["{header}"])')
-    elif shaped and cells != "cells":
-        lines.append(f'data["{key}"] = np.array([[float(r[c]) for c in columns] for r in table])')
-    else:
-        each = f"{_reader(name, program)}(text)" if cells == "cells" else f'{_reader(name, program)}(r["{header}"])'
-        source = "text in cells" if cells == "cells" else "r in table"
-        lines.append(f'data["{key}"] = np.array([{each} for {source}]){shaped}')
-    if shaped:
-        lines.append(f'size["{names(axes[1].plate)}"] = len(columns)')
-    return lines
+def _range(node: Variable) -> str:
+    """The arguments of `numbers` that say which numbers are possible."""
+    domain = node.domain
+    parts = [f'"{domain}"']
+    is_whole = domain.kind == "integer"
+    if domain.kind == "real" and (domain.lower, domain.upper) == (0.0, inf):
+        parts.append("above=0")
+    elif domain.kind in ("real", "integer"):
+        ends = (("lower", domain.lower), ("upper", domain.upper))
+        parts += [f"{word}={int(end) if is_whole else repr(end)}" for word, end in ends if abs(end) < inf]
+    return ", ".join([*parts, "whole=True"] if is_whole else parts)
 
 
-def _plain_whole(program: Program) -> list[str]:
-    """Whole numbers that are read as such, one a row."""
-    return [name for name in program.whole if len(program.columns[name]) < 2 and not name.startswith(beginning(""))]
-
-
-def _reader(name: str, program: Program) -> str:
-    return "whole" if name in _plain_whole(program) else "float"
-
-
-def _beginnings(name: str, key: str, program: Program) -> list[str]:
-    """A sequence begins where its group changes; without groups the rows are one, unless a column says otherwise."""
-    plate = name.split("@")[1]
-    outer = program.within.get(plate)
-    if outer is not None:
-        return [
-            f'groups = [r["{outer}"] for r in table]',
-            "begins = [k == 0 or groups[k] != groups[k - 1] for k in range(len(groups))]",
-            "if sum(begins) != len(set(groups)):",
-            f'    raise ValueError("the rows of one {outer} are not together")',
-            f'data["{key}"] = np.array(begins, dtype=int)',
-        ]
-    return [
-        "# one sequence; for several, a column that is 1 where one begins",
-        f'data["{key}"] = np.array([int(r.get("{name}", k == 0)) for k, r in enumerate(table)])',
+def main_text(reading: Reading, functions: str, learned: str, with_means: bool) -> str:
+    """Code that reads the columns of the program from a CSV file, or says that they do not fit one table."""
+    if reading.rows is None:
+        return 'if __name__ == "__main__":\n    sys.exit(__doc__)'
+    has_options = OPTIONS_OF in learned
+    lines = [
+        "def main(words):",
+        '    """Learn from the file that the first word names, and print what was learned."""',
+        '    if words and words[0] in ("-h", "--help"):',
+        "        print(__doc__)",
+        "        return",
+        f"    if {'not words' if has_options else 'len(words) != 1'}:",
+        "        sys.exit(__doc__)",
+        "    try:",
+        '        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it',
+        "            data, size = read(words[0])",
+        f"            results = {learned}",
+        *(["            results.update(means(results, data, size))"] if with_means else []),
+        "    except (OSError, ValueError, ArithmeticError) as error:",
+        '        sys.exit(f"{words[0]}: {error}")',
+        "    for name, value in results.items():",
+        '        print(f"{name} = {np.asarray(value).tolist()}")',
     ]
-
-
-def program_sizes(program: Program) -> dict[str, int]:
-    """Sizes that the model fixes."""
-    return dict(program.sizes)
-
-
-RUN = "Run: python FILE data.csv        (then options of `learn`, such as seed=1)"
-SEEN, OBSERVED = seen_name(""), observed_name("")
-OPTIONS_OF = "**options(sys.argv[2:])"
-"""How the words behind the file become options of `learn`."""
-
-SEVERAL = """
-if __name__ == "__main__":
-    sys.exit("the data do not fit one table: import this file and call learn(data, size) with arrays")
-"""
-
-WHOLE = '''
-def whole(text):
-    """A whole number or a truth value."""
-    if text[:1].isalpha():
-        return {"true": 1, "false": 0}[text.lower()]
-    return int(text) if text.isdigit() else int(float(text))
-'''
-
-CODED = '''
-def coded(values, count, labels=None):
-    """Codes of labels: in the order given, else numbers from 0 on stand for themselves and others are sorted."""
-    levels = labels
-    if labels is None and all(value.lstrip("+-").isdigit() for value in values):
-        values = [str(int(value)) for value in values]
-        numbers = sorted(set(map(int, values)))
-        is_codes = count is not None or numbers[:1] == [0]
-        levels = [str(k) for k in (range(numbers[-1] + 1 if count is None else count) if is_codes else numbers)]
-    elif labels is None:
-        levels = sorted(set(values))
-    return np.array([levels.index(value) for value in values], dtype=int), len(levels)
-'''
-
-HOLES = '''
-def with_holes(cells):
-    """Cells with the first value seen in every hole, where nobody reads it, and which of them were seen."""
-    seen = [cell.strip().lower() not in ("", "na", "nan", "null", "none") for cell in cells]
-    first = cells[seen.index(True)]
-    return [cell if is_seen else first for cell, is_seen in zip(cells, seen)], np.array(seen, dtype=float)
-'''
-
-OPTIONS = '''
-def options(words):
-    """Options of `learn`, from words such as seed=1."""
-    pairs = (word.split("=", 1) for word in words)
-    return {name: float(value) if name == "tolerance" else int(value) for name, value in pairs}
-'''
+    return "\n\n\n".join(
+        [reading.text(functions), "\n".join(lines), 'if __name__ == "__main__":\n    main(sys.argv[1:])']
+    )

@@ -1,6 +1,7 @@
 """Print a mean-field plan as a standalone NumPy program: both distributions, each given expectations of the other.
 
-    parameters(data, size)     the exact posterior from expected statistics: its parameters, moments, log normaliser
+    parameters(data, size)     the exact posterior from expected statistics: its parameters, moments, log normaliser;
+                               where blocks of parameters take turns, that of each given moments of the others
     expect(data, size)         expectations of the hidden variables from moments of the parameters, and their entropy
 
 The file needs NumPy and SciPy only; given the same seed it takes the steps that the library takes.
@@ -8,23 +9,31 @@ The file needs NumPy and SciPy only; given the same seed it takes the steps that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from platewright.algebra.build import substitute
 from platewright.algebra.expression import Expression, Index, Reference, free_indices, names
 from platewright.backends.carried import definitions
 from platewright.backends.hints import without_hints
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import mean_field_support
-from platewright.backends.numpy.draws import single_passes
+from platewright.backends.numpy.field_moments import moment_lines
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
+from platewright.backends.numpy.starting import started
 from platewright.elimination.expected import moment_name
-from platewright.elimination.state import FamilyConditional
+from platewright.elimination.loadings import direction, mean_name, source_name
+from platewright.elimination.state import FamilyConditional, GaussianConditional
 from platewright.errors import PlatewrightError
-from platewright.family import EVENT, EVENT_TOO, Argument, filled
+from platewright.family import EVENT, EVENT_TOO, Argument, X, filled
+from platewright.graph.graph import topological
 from platewright.language.plate import beginning
+from platewright.language.variable import Variable
 from platewright.program.program import EVIDENCE
+from platewright.program.statements import Assign
 from platewright.recognition.moments import expected_statistics
+from platewright.recognition.transform import IDENTITY
+from platewright.schemas.field_blocks import ENTROPY, FieldBlock
 from platewright.schemas.hidden import Group, joint_name
 from platewright.schemas.latent import Chain
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -39,12 +48,14 @@ class _MeanFieldEmitter(HiddenEmitter):
     """Prints both steps of a plan with one table of names."""
 
     title = "mean field"
+    plan: MeanFieldPlan
 
     def __init__(self, plan: MeanFieldPlan) -> None:
-        if len(plan.blocks) > 1:
-            raise PlatewrightError("mean field with several blocks of parameters has no standalone source")
-        super().__init__(plan, plan.blocks, [*definitions(mean_field_support), "found", "entropy", "bounds", "moments"])
-        self.learned = [name for conditional in plan.blocks[0].conditionals for name in conditional.variables]
+        words = ["found", "entropy", "bounds", "moments", "evidence", *(f"block_{k}" for k in range(len(plan.fields)))]
+        super().__init__(plan, plan.blocks, [*definitions(mean_field_support), *words])
+        self.learned = [name for block in plan.fields for name in block.variables]
+        for block in plan.fields:
+            self.both |= block.expecter.arrays
         for factor in (factor for item in plan.hidden for factor in item.factors):
             self.both |= {name: () for name in sorted(factor.names) if name not in self.both}
         self.both = {name: axes for name, axes in self.both.items() if name not in plan.latent.names}
@@ -53,31 +64,56 @@ class _MeanFieldEmitter(HiddenEmitter):
     def with_entropy(self) -> bool:
         return True
 
+    def made_sizes(self) -> dict[str, str]:
+        """The noises of Gaussian blocks have as many directions as these have unknowns."""
+        found = {}
+        for conditional in self.plan.complete.conditionals:
+            if isinstance(conditional, GaussianConditional):
+                columns = conditional.statement.columns[: conditional.statement.eliminated]
+                found[direction(source_name(conditional)).plate] = " + ".join(self._width(c.dense) for c in columns)
+        return found
+
     def module(self) -> str:
         """Everything, in the order in which it is used."""
-        parts = [self.start_function(), self.parameters_function(), *self.hidden_functions(), self.expect_function()]
+        blocks = [self.block_function(number, block) for number, block in enumerate(self.plan.fields)]
+        parts = [self.start_function(), *blocks]
+        if len(blocks) > 1:
+            parts.append(in_turn(len(blocks)))
+        parts += [*self.hidden_functions(), self.expect_function()]
         texts = definitions(mean_field_support)
         parts += [without_hints(texts["raised"]), without_hints(texts["learn"])]
         return self.assembled(parts, [mean_field_support])
 
     # -- parameters ---
 
-    def parameters_function(self) -> str:
-        """The exact posterior with expected statistics, and what the hidden variables need of it."""
-        body = [*single_passes(self), *self.finish_body()]
+    def block_function(self, number: int, block: FieldBlock) -> str:
+        """The exact posterior of a block with expected statistics, and what the other updates need of it."""
+        self.program = self.plan.latent.programs[number]
+        body = [*self.passes_body(careful=True), *self.finish_body()]
+        shown = [name for name in self.program.results if name != EVIDENCE]
+        body += ["found = {", *(f'    "{name}": {self.names(name)},' for name in shown), "}"]
         moments: list[str] = []
-        for conditional in self.plan.blocks[0].conditionals:
+        for conditional in reversed(block.plan.conditionals):
             match conditional:
                 case FamilyConditional():
                     body += self.family_moments(conditional, moments)
+                case GaussianConditional():
+                    body += moment_lines(self, conditional, block.plan.conditionals, moments)
                 case _:
                     raise PlatewrightError(f"moments of `{conditional.variables[0]}` have no standalone source")
-        shown = [name for name in self.program.results if name != EVIDENCE]
-        body += ["found = {", *(f'    "{name}": {self.names(name)},' for name in shown), "}"]
+        last = block is self.plan.fields[-1]
+        part = self.names(EVIDENCE)
+        if not last:
+            assert block.entropy is not None
+            body += self.assigned([s for s in block.entropy.body if isinstance(s, Assign)])
+            part = self.names(ENTROPY)
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in moments)
-        body += [f"moments = {{{listed}}}", f"return found, moments, float({self.names(EVIDENCE)})"]
-        doc = "The distribution of the parameters given expected statistics, its moments, and its log normaliser."
-        return self.making([*moments, *self.learned], "parameters(data, size)", doc, body)
+        body += [f"moments = {{{listed}}}", f"return found, moments, float({part})"]
+        given = "expected statistics" if self.plan.latent.names else "moments of the others"
+        of = "the parameters" if len(self.plan.fields) == 1 else comment(", ".join(block.variables))
+        doc = f"The distribution of {of} given {given}, its moments, and its {'log normaliser' if last else 'entropy'}."
+        name = "parameters" if len(self.plan.fields) == 1 else f"block_{number}"
+        return self.making([*moments, *block.variables], f"{name}(data, size)", doc, body)
 
     def family_moments(self, found: FamilyConditional, moments: list[str]) -> list[str]:
         """Expected statistics of a family, from the derivatives of its log normaliser (Lemma 4.2)."""
@@ -88,14 +124,53 @@ class _MeanFieldEmitter(HiddenEmitter):
             parameter.name: Argument(found.parameters[parameter.name], node.events[: parameter.rank])
             for parameter in family.parameters
         }
-        lines = [f"# {comment(found.variable)}: expected statistics of {family.name}"]
-        for number, moment in enumerate(expected_statistics(family)):
-            placed = filled(moment, given, node.events)
-            axes = (*node.plates, *self.moment_events(moment, node.events))
-            name = moment_name(found.variable, number)
+        return [
+            f"# {comment(found.variable)}: expected statistics of {family.name}",
+            *self.statistics_lines(node, expected_statistics(family), given, moments),
+        ]
+
+    def statistics_lines(
+        self, node: Variable, templates: Sequence[Expression], given: Mapping[str, Argument], moments: list[str]
+    ) -> list[str]:
+        """One array for each statistic of a family."""
+        lines = []
+        for number, template in enumerate(templates):
+            axes = (*node.plates, *self.moment_events(template, node.events))
+            name = moment_name(node.name, number)
             moments.append(name)
-            lines.append(f"{self.names(name)} = {self.printer.printed(placed, axes, full=True)}")
+            value = self.printer.printed(filled(template, given, node.events), axes, full=True)
+            lines.append(f"{self.names(name)} = {value}")
         return lines
+
+    # -- the start ---
+
+    def start_values(self) -> tuple[list[str], list[str]]:
+        """Where blocks take turns, the moments of moderate values."""
+        if len(self.plan.fields) == 1:
+            return [], []
+        nodes = self.plan.graph.nodes
+        wanted = [name for name in topological(self.plan.graph) if name in self.learned]
+        lines = [f"{self.names(name)} = {started(self, nodes[name])}" for name in wanted]
+        lines.append("# moments of single values")
+        moments: list[str] = []
+        for conditional in self.plan.complete.conditionals:
+            match conditional:
+                case FamilyConditional(variable, recognised, _):
+                    node = nodes[variable]
+                    value: Expression = node.symbol
+                    if recognised.transform is not IDENTITY:
+                        value = substitute(recognised.transform.forward, {X: value})
+                    given = {"x": Argument(value, node.events)}
+                    lines += self.statistics_lines(node, recognised.family.statistics, given, moments)
+                case GaussianConditional():
+                    lines += [f"{self.names(mean_name(v))} = {self.names(v)}" for v in conditional.variables]
+                    moments += [mean_name(v) for v in conditional.variables]
+        arrays = {name: axes for block in self.plan.fields for name, axes in block.expecter.arrays.items()}
+        for name in (name for name in arrays if name not in moments):
+            shape = ", ".join(self.printer.size(axis.plate) for axis in arrays[name])
+            lines.append(f"{self.names(name)} = np.zeros(({shape}{',' if len(arrays[name]) == 1 else ''}))")
+            moments.append(name)
+        return lines, moments
 
     def moment_events(self, moment: Expression, events: tuple[Index, ...]) -> tuple[Index, ...]:
         """The event axes that a statistic has."""
@@ -108,7 +183,7 @@ class _MeanFieldEmitter(HiddenEmitter):
         """Expectations, and the entropy."""
         body, results = self.hidden_lines()
         body.append("# entropy of the hidden variables")
-        parts = self.entropies()
+        parts = self.entropies() or ["0.0"]
         body.append(f"entropy = {parts[0]}")
         body += [f"entropy = entropy + {part}" for part in parts[1:]]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in results)
@@ -147,3 +222,19 @@ class _MeanFieldEmitter(HiddenEmitter):
             weight = Reference(joint_name(group.above), (*group.place, *levels))
             arrays.append(self.printer.printed(weight, (group.step, *levels), full=True))
         return f"chain_entropy({', '.join(arrays)})"
+
+
+def in_turn(count: int) -> str:
+    """The function that updates blocks of parameters one after another."""
+    blocks = ", ".join(f"block_{number}" for number in range(count))
+    return f'''
+def parameters(data, size):
+    """The distribution of each block in turn, given expectations and the newest moments of the others."""
+    found, moments, evidence = {{}}, {{}}, 0.0
+    for block in ({blocks}):
+        own, its_moments, part = block({{**data, **moments}}, size)
+        found |= own
+        moments |= its_moments
+        evidence += part
+    return found, moments, evidence
+'''

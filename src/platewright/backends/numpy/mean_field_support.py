@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,12 @@ from platewright.family import Array
 
 Data = Mapping[str, Array]
 Sizes = Mapping[str, int]
-Raised = tuple[dict[str, Array], dict[str, Array], list[float], bool]
+Raised = tuple[dict[str, Array], Data, list[float], bool]
+
+SHORT = 20
+"""Iterations of each start before the best is carried on."""
+FALL = 1e-9
+"""How much a bound may fall, relative to its size, by rounding."""
 
 
 def clique_entropy(probability: Array, log_weight: Array, message: Array, plates: int) -> float:
@@ -41,43 +46,41 @@ def chain_entropy(
     return float(np.sum(weight * whole))
 
 
-def raised(expectations: Data, data: Data, size: Sizes, iterations: int, tolerance: float) -> Raised:
-    """Updates in turn until the lower bound stands still: parameters, expectations, bounds, whether it converged."""
-    bounds: list[float] = []
-    current, entropy = dict(expectations), 0.0
-    found, moments, evidence = parameters({**data, **current}, size)
-    for number in range(iterations):
-        if number:  # at first the expectations are a guess, without an entropy that belongs to them
-            bound = evidence + entropy
-            if np.isnan(bound):
-                raise ArithmeticError("the lower bound is not a number: look for components without rows")
-            if bounds and bound < bounds[-1] - 1e-9 * (1 + abs(bounds[-1])):
-                raise ArithmeticError("the lower bound fell, which it never may")
-            bounds.append(bound)
-            if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) <= tolerance * (1 + abs(bound)):
-                return found, current, bounds, True
-        current, entropy = expect({**data, **moments}, size)
-        found, moments, evidence = parameters({**data, **current}, size)
-    return found, current, [*bounds, evidence + entropy], False
+def raised(
+    moments: Data, bounds: Sequence[float], data: Data, size: Sizes, iterations: int, tolerance: float
+) -> Raised:
+    """Updates in turn until the lower bound stands still: parameters, moments, bounds, whether it converged."""
+    bounds = list(bounds)
+    while len(bounds) < iterations:
+        expectations, entropy = expect({**data, **moments}, size)
+        found, moments, evidence = parameters({**data, **moments, **expectations}, size)
+        bound = evidence + entropy
+        if not np.isfinite(bound):
+            raise ArithmeticError("the lower bound is not finite: look for components without rows")
+        if bounds and bound < bounds[-1] - FALL * (1 + abs(bounds[-1])):
+            raise ArithmeticError("the lower bound fell, which it never may")
+        bounds.append(bound)
+        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) <= tolerance * (1 + abs(bound)):
+            return found, moments, bounds, True
+    return found, moments, bounds, False
 
 
 def learn(
     data: Data, size: Sizes, seed: int = 0, restarts: int = 5, iterations: int = 1000, tolerance: float = 1e-10
 ) -> dict[str, Array | float]:
     """The best of several short runs, carried on until it stands still."""
-    best = None
+    runs = []
     for generator in np.random.default_rng(seed).spawn(restarts):
-        run = raised(start(data, size, generator), data, size, 20 if restarts > 1 else iterations, tolerance)
-        if best is None or run[2][-1] > best[2][-1]:
-            best = run
-    assert best is not None
-    found, expectations, bounds, converged = best
-    if not converged:
-        found, expectations, bounds, converged = raised(expectations, data, size, iterations, tolerance)
+        _, moments, _ = parameters({**data, **start(data, size, generator)}, size)
+        short = min(SHORT, iterations) if restarts > 1 else iterations
+        runs.append(raised(moments, [], data, size, short, tolerance))
+    found, moments, bounds, converged = max(runs, key=lambda run: run[2][-1])
+    if not converged and len(bounds) < iterations:
+        found, moments, bounds, converged = raised(moments, bounds, data, size, iterations, tolerance)
     return {**found, "lower_bound": bounds[-1]}
 
 
-def parameters(data: Data, size: Sizes) -> tuple[dict[str, Array], dict[str, Array], float]:
+def parameters(data: Data, size: Sizes) -> tuple[dict[str, Array], Data, float]:
     """Stands in for the distribution of the parameters, which the emitter writes."""
     raise NotImplementedError
 

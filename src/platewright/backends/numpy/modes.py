@@ -81,8 +81,13 @@ def _is_power(family: str, exponent: float | None) -> bool:
     return family == "Gamma" and exponent is not None
 
 
-def gaussian_lines(emitter: Emitter, found: GaussianConditional, noise: Sequence[str] = ()) -> list[str]:
-    """The solution of a triangular system, with noise added where there is any, and the part that is each variable."""
+def gaussian_lines(
+    emitter: Emitter, found: GaussianConditional, noise: Sequence[str] = (), ending: str = ""
+) -> list[str]:
+    """The solution of a triangular system, with noise added where there is any, and the part that is each variable.
+
+    With an ending, the arrays of variables are those whose names end so.
+    """
     statement, printer = found.statement, emitter.printer
     root, right = emitter.names(f"{statement.name}.root"), emitter.names(f"{statement.name}.right")
     best = emitter.names(f"{statement.name}.best")
@@ -91,17 +96,17 @@ def gaussian_lines(emitter: Emitter, found: GaussianConditional, noise: Sequence
         cross, outer = [], []
         for number, column in enumerate(statement.outer):
             axes = (*statement.batch, *column.dense)
-            value = printer.printed(Reference(column.variable, column.at), axes, full=True)
+            value = printer.printed(Reference(column.variable + ending, column.at), axes, full=True)
             outer.append(f"np.reshape({value}, (*{root}.shape[:-2], -1, 1))")
             part = emitter.names(f"{statement.name}.cross_{number}")
             cross.append(f"np.reshape({part}, (*{root}.shape[:-1], -1))")
         joined = f"np.concatenate([{', '.join(cross)}], axis=-1) @ np.concatenate([{', '.join(outer)}], axis=-2)"
         lines.append(f"{right} = {right} - {joined}")
     lines += [f"{best} = np.linalg.solve({root}, {right})", *noise]
-    return lines + split_lines(emitter, found)
+    return lines + split_lines(emitter, found, ending)
 
 
-def split_lines(emitter: Emitter, found: GaussianConditional) -> list[str]:
+def split_lines(emitter: Emitter, found: GaussianConditional, ending: str = "") -> list[str]:
     """The part of a solution that is each variable."""
     statement, printer = found.statement, emitter.printer
     name, best = emitter.names(statement.name), emitter.names(f"{statement.name}.best")
@@ -121,7 +126,7 @@ def split_lines(emitter: Emitter, found: GaussianConditional) -> list[str]:
         places = [order.index(at) for at in column.at]
         if places != sorted(places):
             part = f"np.transpose({part}, ({', '.join(map(str, places))}))"
-        lines.append(f"{emitter.names(column.variable)} = {part}")
+        lines.append(f"{emitter.names(column.variable + ending)} = {part}")
     return lines
 
 

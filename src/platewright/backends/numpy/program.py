@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import (
@@ -23,25 +24,27 @@ from platewright.algebra.expression import (
 from platewright.algebra.scaled_lgamma import gathered
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
-from platewright.backends.numpy import support
+from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.expression import NumpyPrinter, whole
-from platewright.backends.numpy.main import main_text
 from platewright.backends.numpy.means import means_text
-from platewright.backends.numpy.shared import shared_calls, shared_texts
+from platewright.backends.numpy.shared import shared
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
 
+IMPORTS = "import numpy as np\nfrom scipy import special\n"
 
-def numpy_source(program: Program) -> str:
-    """The whole module as text."""
-    return laid_out(Emitter(program).module())
+
+def numpy_source(program: Program, frame: Frame | None = None) -> str:
+    """The whole module as text; without a frame its functions alone, for the library or to read."""
+    return laid_out(Emitter(program, frame=frame).module())
 
 
 class Emitter:
     """Prints statement after statement with one table of names."""
 
-    def __init__(self, program: Program, reserved: Iterable[str] = ()) -> None:
+    def __init__(self, program: Program, reserved: Iterable[str] = (), frame: Frame | None = None) -> None:
         self.program = program
+        self.frame = frame
         self.names = Names(reserved)
         self.printer = NumpyPrinter(self.names)
         for name in program.columns:
@@ -52,55 +55,35 @@ class Emitter:
     def module(self) -> str:
         passes = self.statistics_function()
         finish = self.finish_function()
-        used = self._with_dependencies(self.printer.used)
-        parts = [self.header(), self.imports(used, passes + finish), *self.support(used), passes]
+        parts = [passes, self.merged_function(), finish, self.learn_function()]
+        if self.frame is None:
+            return "\n\n".join([IMPORTS, *self.support(), *parts])
         means = means_text(self.program, self.printer, self._function)
-        main = main_text(self.program, self.names, bool(means))
-        parts += [self.merged_function(), finish, self.learn_function(), means, main]
-        return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+        frame = replace(self.frame, with_means=bool(means))
+        return frame.around([*parts, means], self.support(), self.names)
 
     def learn_function(self) -> str:
         pools = ", ".join(f'"{name}"' for name in self.pools())
         return LEARN_WITH_POOLS.replace("(POOLS,)", f"[{pools}]") if pools else LEARN
 
-    def header(self) -> str:
-        title = comment(self.program.title)
-        return f'"""{title}: learning program, derived and written by Platewright.\n\nRun: python FILE data.csv\n"""'
-
-    def imports(self, used: set[str], text: str) -> str:
-        lines = ["import csv", "import sys", "", "import numpy as np"]
-        if "special." in text or any("special." in part for part in self.support(used)):
-            lines.append("from scipy import special")
-        return "\n".join(lines)
-
-    def support(self, used: set[str]) -> list[str]:
-        found = [text for name, text in shared_texts().items() if name in used]
-        whole = "".join(found)
-        constants = [f"{name} = {value!r}" for name, value in support.CONSTANTS.items() if name in whole]
-        return ["\n".join(constants), *found]
-
-    def _with_dependencies(self, used: set[str]) -> set[str]:
-        every = shared_calls()
-        found, waiting = set(), list(used)
-        while waiting:
-            name = waiting.pop()
-            if name in every and name not in found:
-                found.add(name)
-                waiting += every[name]
-        return found
+    def support(self) -> list[str]:
+        """The shared functions that were used so far, with all that they need."""
+        return shared(self.printer.used)
 
     # -- one pass over rows ---
 
-    def passes_body(self) -> list[str]:
-        """The statistics, statement after statement."""
+    def passes_body(self, careful: bool = False) -> list[str]:
+        """The statistics, statement after statement; careful ones lose no digits of a pool."""
         body: list[str] = []
+        reason = ""
         for statement in self.program.passes:
-            body += self._because(statement.because)
+            body += self._because(statement.because, reason)
+            reason = statement.because
             match statement:
                 case Statistic():
                     body += self.statistic(statement)
                 case Pool():
-                    body += self.pool(statement)
+                    body += self.pool(statement, late=careful)
         return body
 
     def statistics_function(self) -> str:
@@ -122,9 +105,8 @@ class Emitter:
         scope = (*statement.over, *statement.indices)
         if statement.kind != "sum":
             value = self.printer.printed(statement.summand, scope, full=True)
-            axes = ", ".join(str(k) for k in range(len(statement.over)))
             lowest = "-np.inf" if statement.kind == "max" else "np.inf"
-            return [f"{name} = np.{statement.kind}({value}, axis=({axes},), initial={lowest})"]
+            return [f"{name} = np.{statement.kind}({value}, axis={_axes(len(statement.over))}, initial={lowest})"]
         factors = statement.summand.factors if isinstance(statement.summand, Multiply) else (statement.summand,)
         groups: dict[Index, Expression] = {}
         rest: list[Expression] = []
@@ -143,7 +125,8 @@ class Emitter:
         weights = ""
         if rest:
             weights = ", " + self.printer.printed(multiply(*rest), (*statement.over, *others), full=True)
-        lines = [f"{name} = grouped(({codes},), ({shape},){weights})"]
+        comma = "," if len(groups) == 1 else ""
+        lines = [f"{name} = grouped(({codes}{comma}), ({shape}{comma}){weights})"]
         found = (*groups, *others)
         if found != statement.indices:
             turned = ", ".join(str(found.index(index)) for index in statement.indices)
@@ -155,7 +138,7 @@ class Emitter:
         value = code.text if code.axes == scope else self.printer.printed(statement.summand, scope, full=True)
         if len(scope) == 1:
             return f"np.sum({value})"
-        return f"np.sum({value}, axis=({', '.join(str(k) for k in range(len(statement.over)))},))"
+        return f"np.sum({value}, axis={_axes(len(statement.over))})"
 
     def pool(self, statement: Pool, late: bool = False) -> list[str]:
         self.printer.used |= {"well_pooled"} if late else {"pooled", "merged_pools", "is_ill_conditioned"}
@@ -184,6 +167,10 @@ class Emitter:
         return value if len(over) == 1 else f"np.ravel({value})"
 
     def merged_function(self) -> str:
+        doc = "Statistics of all rows from those of two parts."
+        if all(isinstance(statement, Statistic) and statement.kind == "sum" for statement in self.program.passes):
+            body = ["return {name: left[name] + right[name] for name in left}"]
+            return self._function("merged(left, right)", doc, body, load=False)
         lines = []
         for statement in self.program.passes:
             name = self.names(statement.name)
@@ -194,10 +181,8 @@ class Emitter:
                 lines.append(f'"{name}": left["{name}"] + right["{name}"],')
             else:
                 lines.append(f'"{name}": np.{statement.kind}imum({pair}),')
-        body = ["return {", *(f"    {line}" for line in lines), "}"] if lines else ["return {}"]
-        return self._function(
-            "merged(left, right)", "Statistics of all rows from those of two parts.", body, load=False
-        )
+        body = ["return {", *(f"    {line}" for line in lines), "}"]
+        return self._function("merged(left, right)", doc, body, load=False)
 
     # -- after the pass ---
 
@@ -218,8 +203,10 @@ class Emitter:
     def finish_body(self) -> list[str]:
         """What follows from the statistics, statement after statement."""
         body: list[str] = []
+        reason = ""
         for step in self.program.body:
-            body += self._because(step.because)
+            body += self._because(step.because, reason)
+            reason = step.because
             match step:
                 case Assign(name, indices, expression, _):
                     value = self.printer.printed(gathered(expression), indices, full=True)
@@ -344,8 +331,9 @@ class Emitter:
 
     # -- printing ---
 
-    def _because(self, text: str) -> list[str]:
-        return [f"# {comment(text)}"] if text else []
+    def _because(self, text: str, before: str = "") -> list[str]:
+        """The reason for a statement, unless it is that of the statement before."""
+        return [f"# {comment(text)}"] if text and text != before else []
 
     def plates(self) -> tuple[str, ...]:
         """The plates whose sizes a function may need."""
@@ -365,6 +353,11 @@ class Emitter:
                     loads.append(f'{self.printer.size(plate)} = size["{self.names(plate)}"]')
         lines = [f"def {signature}:", f'    """{doc}"""', *(f"    {line}" for line in loads + body)]
         return "\n".join(lines)
+
+
+def _axes(count: int) -> str:
+    """The first axes of an array, as an argument."""
+    return "0" if count == 1 else f"({', '.join(str(k) for k in range(count))})"
 
 
 def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression] | None:

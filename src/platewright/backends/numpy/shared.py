@@ -4,11 +4,37 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from platewright.algebra import scaled_lgamma
+from platewright.backends.carried import definitions
 from platewright.backends.hints import functions_of, without_hints
 from platewright.backends.numpy import decimals, pooling, support, twofold
+
+MODULES = (support, pooling, decimals, twofold, scaled_lgamma)
+
+
+def shared(used: Iterable[str]) -> list[str]:
+    """The texts of some support functions and of all that they call, constants first."""
+    every = shared_calls()
+    found: set[str] = set()
+    waiting = list(used)
+    while waiting:
+        name = waiting.pop()
+        if name in every and name not in found:
+            found.add(name)
+            waiting += every[name]
+    texts = [text for name, text in shared_texts().items() if name in found]
+    whole = "".join(texts)
+    return ["".join(text for name, text in shared_constants().items() if name in whole), *texts]
+
+
+@lru_cache(maxsize=1)
+def shared_constants() -> dict[str, str]:
+    """The constants that the support functions use, each with its remark."""
+    found = [(name, text) for module in MODULES for name, text in definitions(module).items()]
+    return {name: text for name, text in found if name.isupper() and name != "SHARED"}
 
 
 @lru_cache(maxsize=1)
@@ -22,6 +48,6 @@ def shared_calls() -> dict[str, tuple[str, ...]]:
 def shared_texts() -> dict[str, str]:
     """The support functions as emitted, by name."""
     texts: dict[str, str] = {}
-    for module in (support, pooling, decimals, twofold, scaled_lgamma):
+    for module in MODULES:
         texts |= functions_of(inspect.getsource(module))
     return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}

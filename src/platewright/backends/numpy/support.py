@@ -12,15 +12,8 @@ import numpy as np
 
 from platewright.algebra.lazy import special
 from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
-from platewright.backends.numpy.decimals import DIGITS_OF_DECIMAL, decimal_rest
+from platewright.backends.numpy.decimals import decimal_rest
 from platewright.backends.numpy.pooling import (
-    BITS_OF_SLICE,
-    FAR_OUT,
-    FINEST,
-    MANY_ROWS,
-    ROWS_AT_ONCE,
-    ROWS_OF_EXACT_BLOCK,
-    SLICES,
     block_means,
     easy_root,
     exact_block,
@@ -234,15 +227,3 @@ SHARED = (  # in the order in which an emitted file carries them
     less,
     previous,
 )
-
-CONSTANTS = {
-    "WIDEST": WIDEST,
-    "ROWS_AT_ONCE": ROWS_AT_ONCE,
-    "ROWS_OF_EXACT_BLOCK": ROWS_OF_EXACT_BLOCK,
-    "BITS_OF_SLICE": BITS_OF_SLICE,
-    "SLICES": SLICES,
-    "FINEST": FINEST,
-    "FAR_OUT": FAR_OUT,
-    "MANY_ROWS": MANY_ROWS,
-    "DIGITS_OF_DECIMAL": DIGITS_OF_DECIMAL,
-}

@@ -244,12 +244,6 @@ class Fit(Shown):
         """For each row its log predictive density given those before it; adds up to the log evidence."""
         return prequential(self)
 
-    def source(self, backend: str = "numpy") -> str:
-        """The emitted program."""
-        from platewright.backends.emit import emit
-
-        return emit(self.plan.program, backend)
-
     def latex(self) -> str:
         """The derivation as LaTeX."""
         from platewright.derive.latex import explain_latex

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from platewright.backends.emit import emit
+from platewright.backends.plan_source import plan_source
 from platewright.derive.explain import explain_plan
 from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan
@@ -154,7 +154,7 @@ def _program(plan: Plan) -> _Made:
     text = "The program in no language yet, the NumPy source made from it, and the derivation for a paper."
     lines = [
         *folded_html("Program", str(plan.program)),
-        *folded_html("NumPy source", emit(plan.program, "numpy")),
+        *folded_html("NumPy source", plan_source(plan)),
         *folded_html("LaTeX", explain_latex(plan)),
         *(_note(reason) for reason in refused),
     ]
