@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from platewright.algebra.build import add, equal, expression, multiply, substitute, totals, where
+from platewright.algebra.build import add, equal, expression, log_sum_exp, multiply, substitute, totals, where
 from platewright.algebra.expression import ONE, ZERO, Expression, Index, Lag, Reference, free_indices
 from platewright.graph.graph import Graph
 from platewright.language.plate import beginning
@@ -21,11 +21,11 @@ from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schemas.body_program import body_program
 from platewright.schemas.chain_group import ChainGroup, Scope
-from platewright.schemas.expectations import downwards, messages, upwards
+from platewright.schemas.expectations import Leave, downwards, messages, upwards
 from platewright.schemas.hidden import NAME, Clique, Group, at_levels, joint_name
 
 
-def chain_weights(graph: Graph, group: ChainGroup) -> Program | Declined:
+def chain_weights(graph: Graph, group: ChainGroup, leave: Leave = log_sum_exp) -> Program | Declined:
     """Log weights of all states of a step, and of all neighbours."""
     single: list[Expression] = []
     moves: list[Expression] = []
@@ -43,7 +43,7 @@ def chain_weights(graph: Graph, group: ChainGroup) -> Program | Declined:
         single.append(where(at_first, substitute(begun, start), 0.0))
         moves.append(substitute(whole, {at_first: ZERO}))
     shown = ", ".join(group.now)
-    body = [statement for inner in group.inner for statement in upwards(inner)]
+    body = [statement for inner in group.inner for statement in upwards(inner, leave)]
     levels = tuple(group.levels[name] for name in (*group.above, *group.now))
     body.append(Assign(group.single, (group.step, *levels), add(*single), f"log weights of {shown} at each step"))
     pair = add(*moves)

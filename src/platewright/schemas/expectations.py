@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from platewright.algebra.build import add, call, exp, log_sum_exp, multiply, totals
-from platewright.algebra.expression import Expression, Index, Reference
+from platewright.algebra.expression import Expression, Index, Maximum, Reference
 from platewright.graph.graph import Graph
 from platewright.program.program import Program
 from platewright.program.statements import Assign
@@ -35,11 +35,20 @@ def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[st
     return body_program(graph, body)
 
 
+Leave = Callable[[Expression, Index], Expression]
+"""What a clique leaves of its table when a variable goes: sums for probabilities, maxima for the best values."""
+
+
+def largest(table: Expression, level: Index) -> Expression:
+    """The largest log weight over the values of a variable."""
+    return Maximum(level, table)
+
+
 def _axes(group: Group, scope: Sequence[str]) -> tuple[Index, ...]:
     return (*group.axes, *(group.levels[name] for name in scope))
 
 
-def upwards(group: Group) -> list[Assign]:
+def upwards(group: Group, leave: Leave = log_sum_exp) -> list[Assign]:
     """Log weights and messages, in the order of elimination."""
     body = []
     by_first = {clique.first: clique for clique in group.cliques}
@@ -51,7 +60,7 @@ def upwards(group: Group) -> list[Assign]:
         shown = ", ".join(clique.scope)
         body.append(Assign(clique.log_weight, axes, add(*parts), f"log p({shown} = level, its data | parameters)"))
         weights = Reference(clique.log_weight, axes)
-        summed = log_sum_exp(weights, group.levels[clique.first])
+        summed = leave(weights, group.levels[clique.first])
         if clique.others:
             summed = call("maximum", summed, IMPOSSIBLE)
         body.append(Assign(clique.message, _axes(group, clique.others), summed, f"{clique.first} summed out"))

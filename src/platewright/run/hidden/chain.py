@@ -173,10 +173,25 @@ def _scaled(values: Array, norm: Array) -> Array:
     return found
 
 
-def backward_sample(weights: ChainWeights, filtered: Array, generator: np.random.Generator) -> Array:
-    """One draw of all chains given the filtered weights."""
+def forward_best(weights: ChainWeights) -> tuple[Array, Array]:
+    """As `forward` with the largest in place of sums: log weights of the best chain up to each value."""
     lanes = lanes_of(weights.first)
-    noise = generator.gumbel(size=filtered.shape)
+    reached = np.full_like(weights.single, -np.inf)
+    added = np.zeros(weights.single.shape[:-1])
+    for time in range(len(lanes.running)):
+        at = lanes.at(time)
+        row = weights.single[at]
+        if time:
+            row = row + np.max(reached[at - 1][..., :, None] + weights.into(at), axis=-2)
+        added[at] = np.max(row, axis=-1)
+        reached[at] = _scaled(row, added[at][..., None])
+    return reached, added
+
+
+def backward_sample(weights: ChainWeights, filtered: Array, generator: np.random.Generator | None) -> Array:
+    """One draw of all chains given the filtered weights; without a generator the likeliest values."""
+    lanes = lanes_of(weights.first)
+    noise = np.zeros(filtered.shape) if generator is None else generator.gumbel(size=filtered.shape)
     values = np.empty(weights.length, dtype=np.int64)
     for time in reversed(range(len(lanes.running))):
         at, going = lanes.at(time), lanes.at(time, ahead=1)
@@ -227,16 +242,4 @@ def log_possible(weights: ChainWeights, filtered: Array) -> Array:
 
 def viterbi(weights: ChainWeights) -> Array:
     """The most probable chains."""
-    lanes = lanes_of(weights.first)
-    best = np.array(weights.single)
-    came = np.zeros(best.shape, dtype=np.int64)
-    for time in range(1, len(lanes.running)):
-        at = lanes.at(time)
-        table = best[at - 1][:, :, None] + weights.pair[at]
-        came[at] = np.argmax(table, axis=1)
-        best[at] += np.max(table, axis=1)
-    values: Array = np.argmax(best, axis=1)
-    for time in reversed(range(len(lanes.running) - 1)):
-        at = lanes.at(time, ahead=1)
-        values[at] = came[at + 1, values[at + 1]]
-    return values
+    return backward_sample(weights, forward_best(weights)[0], None)

@@ -55,11 +55,16 @@ def possible(chain: Chain, everything: Values, sizes: Sizes) -> Recursed:
     return found
 
 
+def weighed(chain: Chain, everything: Values, sizes: Sizes) -> tuple[Values, ChainWeights]:
+    """What inner variables leave, and the log weights of all states and neighbours."""
+    computed = finish(chain.weights, loaded(chain.weights), {}, everything, sizes)
+    return computed, _weights(chain, computed, everything, sizes)
+
+
 def recursed(chain: Chain, everything: Values, sizes: Sizes) -> Recursed:
     """Both recursions."""
     group = chain.group
-    computed = finish(chain.weights, loaded(chain.weights), {}, everything, sizes)
-    weights = _weights(chain, computed, everything, sizes)
+    computed, weights = weighed(chain, everything, sizes)
     filtered, added = forward(weights)
     single, pair = smooth(weights, filtered)
     pair[weights.first, ..., 0, :] = single[weights.first]  # before a first step the first value stands for any

@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.errors import NotSolvable
 from platewright.family import Array
+from platewright.inference.answers import MostProbable
+from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.hidden.em import Estimate
+from platewright.run.hidden.most_probable import most_probable_states
 from platewright.run.results.iterated import Iterated
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import hidden_named
@@ -61,6 +65,36 @@ class EstimatedFit(Iterated):
     def probabilities(self, name: str) -> Array:
         """Row by row the posterior of a hidden discrete variable at the estimate."""
         return self.estimate.expectations[hidden_named(self.plan.hidden, name).probability]
+
+    def most_probable(self) -> MostProbable:
+        """The values of all hidden variables together that are most probable at the estimate (Viterbi along chains).
+
+        One array a variable; of a variable with missing cells all its cells. The log probability is that of all rows.
+        """
+        if not self.columns:
+            raise NotSolvable(
+                "the rows were read in batches and are not in memory",
+                expected="rows in memory",
+                hint="fit.probabilities makes another pass over the file",
+            )
+        everything = {**self.columns, **self.estimate.values}
+        found, log_probability = most_probable_states(self.plan.graph, self.plan.latent, everything, self.sizes)
+        state = {self._written(name): self._labelled(name, values) for name, values in found.items()}
+        return MostProbable(
+            {self._written(item.name): state[self._written(item.name)] for item in self.plan.hidden}, log_probability
+        )
+
+    def _written(self, hidden: str) -> str:
+        """The name in the model of a hidden variable, which may stand for the missing cells of another."""
+        return next((name for name in self.columns if missing_name(name) == hidden), hidden)
+
+    def _labelled(self, hidden: str, values: Array) -> Array:
+        """Levels by their labels, where they have any; cells that were seen keep their values."""
+        name = self._written(hidden)
+        if name != hidden:
+            values = np.where(self.columns[observed_name(name)] != 0, self.columns[name], values).astype(np.int64)
+        labels = self.labels.get(str(self.plan.graph.nodes[hidden].domain.levels))
+        return np.asarray(labels)[values] if labels else values
 
     @property
     def log_joint(self) -> float:

@@ -20,7 +20,7 @@ from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.run.checks.sanity import check_possible
 from platewright.run.execute import finish, loaded
-from platewright.run.hidden.chain import ChainWeights, backward_sample, forward
+from platewright.run.hidden.chain import ChainWeights, backward_sample, forward, forward_best
 from platewright.run.hidden.chain_group import Recursed, possible, shared
 from platewright.schemas.chain_group import find_chain_groups, without_chains
 from platewright.schemas.expectations import expectations
@@ -77,8 +77,8 @@ class Conditioned:
     passed: tuple[Recursed, ...]
     probabilities: Values
 
-    def draw(self, generator: np.random.Generator) -> dict[str, Array]:
-        """One draw of all of them together."""
+    def draw(self, generator: np.random.Generator | None) -> dict[str, Array]:
+        """One draw of all of them together; without a generator the best values, if maxima were taken before."""
         drawn: dict[str, Array] = {}
         for group in self.plan.groups:
             drawn |= _descended(group, self.computed, {}, generator)
@@ -86,7 +86,9 @@ class Conditioned:
             drawn |= self._along(chain, one, drawn, generator)
         return drawn
 
-    def _along(self, chain: Chain, one: Recursed, drawn: Values, generator: np.random.Generator) -> dict[str, Array]:
+    def _along(
+        self, chain: Chain, one: Recursed, drawn: Values, generator: np.random.Generator | None
+    ) -> dict[str, Array]:
         """States given the classes of their sequences, then inner values given both."""
         group, weights = chain.group, one.weights
         steps = np.arange(weights.length)
@@ -94,7 +96,8 @@ class Conditioned:
         if group.classes:
             at = evaluate(group.place[0], Environment(self.everything, self.sizes), (group.step,))
             seen = {name: drawn[name][np.asarray(at, dtype=np.int64)] for name in group.above}
-        single, filtered = (array[(steps, *seen.values())] for array in (weights.single, forward(weights)[0]))
+        reached = (forward_best if generator is None else forward)(weights)[0]
+        single, filtered = (array[(steps, *seen.values())] for array in (weights.single, reached))
         held = [
             code if size > 1 else 0 for code, size in zip((steps, *seen.values()), weights.pair.shape, strict=False)
         ]
@@ -129,7 +132,7 @@ def conditioned(plan: JointHidden, everything: Values, sizes: Sizes) -> Conditio
 
 
 def _descended(
-    group: Group, computed: Values, given: Values, generator: np.random.Generator, step: Index | None = None
+    group: Group, computed: Values, given: Values, generator: np.random.Generator | None, step: Index | None = None
 ) -> dict[str, Array]:
     """The first variable of each clique given the others, the last clique first; `given` are values of steps."""
     drawn: dict[str, Array] = {}
@@ -141,5 +144,6 @@ def _descended(
         for name in clique.others:
             others.append(drawn[name] if name in drawn else given[name][places[group.axes.index(step)]])
         rows = np.moveaxis(weights, len(group.axes), -1)[(*places, *others)]
-        drawn[clique.first] = np.argmax(rows + generator.gumbel(size=rows.shape), axis=-1)
+        noise = 0.0 if generator is None else generator.gumbel(size=rows.shape)
+        drawn[clique.first] = np.argmax(rows + noise, axis=-1)
     return drawn
