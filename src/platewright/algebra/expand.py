@@ -39,6 +39,7 @@ from platewright.algebra.expression import (
 from platewright.algebra.facts import Facts
 
 MOST_TERMS = 4000
+MOST_SWITCHES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,17 @@ class _Expander:
                 return node
         return None
 
+    def switch(self, expression: Expression) -> Reference | None:
+        """A variable of value 0 or 1 that is no target: `f(z) = z f(1) + (1 - z) f(0)`."""
+        found = [
+            node
+            for node in walk(expression)
+            if isinstance(node, Reference) and node.name not in self.targets and self.facts.is_binary(node)
+        ]
+        if len(set(found)) > MOST_SWITCHES:
+            return None
+        return next((node for node in found if self.visible(expression, node)), None)
+
     def nested(self, expression: Expression) -> tuple[Reference, str] | None:
         """A variable used as an index, where it or the indexed variable is a target; with the plate it ranges over."""
         for node in walk(expression):
@@ -201,6 +213,9 @@ class _Expander:
                 for atom in term.atoms:
                     logs.extend(self.log_of_atom(atom))
                 return logs
+        if (switch := self.switch(whole)) is not None:
+            on, off = substitute(whole, {switch: ONE}), substitute(whole, {switch: Constant(0.0)})
+            return self.expand(multiply(switch, on)) + self.expand(multiply(1 - switch, off))
         return self.atom(whole)
 
     def log_of_atom(self, atom: Expression) -> list[Term]:

@@ -51,3 +51,8 @@ class Facts:
             case Sum(_, body):
                 return self.is_positive(body)
         return False
+
+    def is_binary(self, variable: Reference) -> bool:
+        """Whether the values of a variable are the numbers 0 and 1."""
+        domain = self.domains.get(variable.name)
+        return domain is not None and domain.kind == "integer" and (domain.lower, domain.upper) == (0, 1)
