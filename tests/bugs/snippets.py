@@ -4,6 +4,47 @@
 from __future__ import annotations
 
 SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
+    "entering_at_several_times": (
+        "model { for (i in 1:n) { z[i, f[i]] <- 1\n for (t in (f[i] + 1):T) { z[i, t] ~ dbern(mu[i, t]); mu[i, t] <- phi * z[i, t - 1]\n"
+        " y[i, t] ~ dbern(0.1 + p[t] * z[i, t]) } } phi ~ dunif(0.2, 0.9) for (t in 1:T) { p[t] ~ dunif(0, 0.9) } }",
+        {
+            "n": 4,
+            "T": 5,
+            "f": [1, 3, 2, 5],
+            "y": [[None, 0, 1, 0, 0], [None, None, None, 1, 0], [None, None, 1, 1, 1], [None] * 5],
+        },
+    ),
+    "slices_that_begin_apart": (
+        "model { for (j in 2:T) { y[j] ~ dnorm(inprod(a[1:(j - 1)], b[2:j]) + sum(a[1:(j - 1)] * (b[2:j] - 1)), 1) }\n"
+        " for (k in 1:T) { a[k] ~ dnorm(0, 1); b[k] ~ dnorm(0, 1) } for (i in 1:N) { v[i] ~ dnorm(inprod(b[s[i]:e[i]], w[1:2]), 1) }\n"
+        " for (i in 1:N) { u[i] ~ dnorm(x[i, s[i]:e[i]] %*% b[2:3], 1) } }",
+        {
+            "T": 5,
+            "y": [None, 1, 2, 3, 4],
+            "N": 3,
+            "v": [1, 2, 3],
+            "s": [1, 4, 2],
+            "e": [2, 5, 3],
+            "w": [0.3, 0.7],
+            "u": [1, 0, 2],
+            "x": [[1, 2, 3, 4, 5], [2, 1, 2, 1, 3], [0, 1, 2, 0, 1]],
+        },
+    ),
+    "ends_that_move": (
+        "model { for (j in 2:T) { y[j] ~ dnorm(prod(a[1:j]) + max(a[1:j]) - min(c[j:T]) + sd(a[1:j]), 1) }\n"
+        " for (k in 1:T) { a[k] ~ dnorm(0, 1); c[k] ~ dnorm(0, 1) } }",
+        {"T": 5, "y": [None, 1, 2, 3, 4]},
+    ),
+    "sizes_of_data": (
+        "data { D <- dim(X) }\nmodel { for (i in 1:length(y)) { y[i] ~ dnorm(m + X[i, 1], 1) } m ~ dnorm(0, 1) n <- length(y)\n"
+        " for (i in 1:D[1]) { for (j in 1:D[2]) { X[i, j] ~ dnorm(n * m, length(X[, 1])) } } for (k in chosen) { z[k] ~ dexp(exp(m)) } };",
+        {"y": [1, 2, 3], "X": [[1, 2], [3, 1], [0, 4]], "chosen": [1, 3, 4], "z": [1, None, 2, 3]},
+    ),
+    "ranks_with_ties": (
+        "model { r[1:4] <- rank(x[]) q[1:3] <- rank(a[]) for (i in 1:4) { y[i] ~ dnorm(r[i] + rank(x[], i) + q[2], 1) }\n"
+        " for (k in 1:3) { a[k] ~ dbin(0.5, 2) } }",
+        {"x": [2, 1, 2, 3], "y": [1, 2, 3, 4]},
+    ),
     "line": (
         "model { for (i in 1:N) { y[i] ~ dnorm(mu[i], tau)\n mu[i] <- a + b * (x[i] - mean(x[])) }\n"
         "a ~ dnorm(0, 1.0E-2) b ~ dnorm(0, .01); tau ~ dgamma(2, 2) sigma <- 1 / sqrt(tau) }",

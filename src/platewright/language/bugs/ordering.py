@@ -1,6 +1,6 @@
 """Order within a vector, as sums of comparisons.
 
-    rank_j = sum_i [x_i <= x_j]
+    rank(x)_j = 1 + before_j                    rank(x, j) = sum_i [x_i <= x_j]
     sort(x)_k = sum_j x_j [before_j = k]        before_j = sum_i ([x_i < x_j] + [x_i = x_j] [i < j])
 
 Almost everywhere the order stays as they are when an element moves a little, so the derivatives are right as well.
@@ -18,7 +18,7 @@ def in_order(name: str, value: Value, frame: Frame) -> Value:
     """`sort(x[])`, or the ranks of all elements."""
     at = _only_index(value)
     if name == "rank":
-        return Value(_rank(value, at, frame), value.axes)
+        return Value(build.add(_before(value, at, frame), 1.0), value.axes)
     return Value(_smallest(value, at, frame), value.axes)
 
 
