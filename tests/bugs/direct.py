@@ -331,6 +331,10 @@ def _law(name: str, a: list[Any]) -> Any:
             return stats.uniform(a[0], a[1] - a[0])
         case "dchisqr":
             return stats.chi2(a[0])
+        case "df":
+            return stats.f(a[0], a[1])
+        case "dbetabin":
+            return stats.betabinom(int(a[2]), a[0], a[1])
         case "dggamma" | "dgen.gamma":
             return stats.gengamma(a[0], a[2], scale=1 / a[1])
         case "dbern":
@@ -361,6 +365,8 @@ def log_density(name: str, x: Any, a: list[Any]) -> float:
             return float(stats.multivariate_normal(a[0], np.linalg.inv(a[1])).logpdf(x))
         case "dmnorm.vcov":
             return float(stats.multivariate_normal(a[0], a[1]).logpdf(x))
+        case "dmt":
+            return float(stats.multivariate_t(a[0], np.linalg.inv(a[1]), df=a[2]).logpdf(x))
         case "dwish":
             return float(stats.wishart(a[1], np.linalg.inv(a[0])).logpdf(x))
         case "dinterval":
@@ -382,7 +388,7 @@ def log_density(name: str, x: Any, a: list[Any]) -> float:
             front = math.lgamma(n + 1) - math.lgamma(x + 1) - math.lgamma(n - x + 1)
             return float(front + special.xlogy(x, p) + special.xlog1py(n - x, -p))
     law = _law(name, a)
-    discrete = name in ("dbern", "dbin", "dpois", "dnegbin")
+    discrete = name in ("dbern", "dbin", "dbetabin", "dpois", "dnegbin")
     return float(law.logpmf(x) if discrete else law.logpdf(x))
 
 

@@ -40,6 +40,13 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         " for (i in 1:D[1]) { for (j in 1:D[2]) { X[i, j] ~ dnorm(n * m, length(X[, 1])) } } for (k in chosen) { z[k] ~ dexp(exp(m)) } };",
         {"y": [1, 2, 3], "X": [[1, 2], [3, 1], [0, 4]], "chosen": [1, 3, 4], "z": [1, None, 2, 3]},
     ),
+    "t_and_f_and_beta_binomial": (
+        "model { for (i in 1:N) { f[i] ~ df(d[1], d[2]); o[i] ~ dbetabin(a, b, n[i]); y[i, 1:2] ~ dmt(m[], Om[,], k)\n"
+        " s[i] ~ dt(0, 4, 1) T(0, ); h[i] ~ dt(m[1], 2, 5) T(-1, 3); g[i] ~ dt(m[2], 1, k) T(, 4) }\n"
+        " for (j in 1:2) { d[j] ~ dunif(1, 9); m[j] ~ dnorm(0, 1) } a ~ dgamma(2, 1) b ~ dgamma(2, 1) k ~ dunif(2, 9) }",
+        {"N": 3, "f": [0.5, 1, 3], "o": [0, 2, 5], "n": [4, 5, 5], "y": [[1, 2], [0, 1], [2, 0]], "Om": [[2, 0.5], [0.5, 1]],
+         "h": [0, 1, 2], "g": [3, 0, -7]},
+    ),
     "ranks_with_ties": (
         "model { r[1:4] <- rank(x[]) q[1:3] <- rank(a[]) for (i in 1:4) { y[i] ~ dnorm(r[i] + rank(x[], i) + q[2], 1) }\n"
         " for (k in 1:3) { a[k] ~ dbin(0.5, 2) } }",
