@@ -44,8 +44,16 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "model { for (i in 1:N) { f[i] ~ df(d[1], d[2]); o[i] ~ dbetabin(a, b, n[i]); y[i, 1:2] ~ dmt(m[], Om[,], k)\n"
         " s[i] ~ dt(0, 4, 1) T(0, ); h[i] ~ dt(m[1], 2, 5) T(-1, 3); g[i] ~ dt(m[2], 1, k) T(, 4) }\n"
         " for (j in 1:2) { d[j] ~ dunif(1, 9); m[j] ~ dnorm(0, 1) } a ~ dgamma(2, 1) b ~ dgamma(2, 1) k ~ dunif(2, 9) }",
-        {"N": 3, "f": [0.5, 1, 3], "o": [0, 2, 5], "n": [4, 5, 5], "y": [[1, 2], [0, 1], [2, 0]], "Om": [[2, 0.5], [0.5, 1]],
-         "h": [0, 1, 2], "g": [3, 0, -7]},
+        {
+            "N": 3,
+            "f": [0.5, 1, 3],
+            "o": [0, 2, 5],
+            "n": [4, 5, 5],
+            "y": [[1, 2], [0, 1], [2, 0]],
+            "Om": [[2, 0.5], [0.5, 1]],
+            "h": [0, 1, 2],
+            "g": [3, 0, -7],
+        },
     ),
     "ranks_with_ties": (
         "model { r[1:4] <- rank(x[]) q[1:3] <- rank(a[]) for (i in 1:4) { y[i] ~ dnorm(r[i] + rank(x[], i) + q[2], 1) }\n"
@@ -82,6 +90,11 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "model { for (k in 1:3) { a0[k] ~ dnorm(0, 1) } a[1:3] <- sort(a0[1:3]) r <- rank(a0[1:3], 2)\n"
         " m <- ranked(a0[], 2) for (i in 1:N) { y[i] ~ dnorm(a[g[i]], 4) } }",
         {"N": 4, "y": [1, 2, 0, -1], "g": [3, 3, 2, 1]},
+    ),
+    "five_in_order": (
+        "model { for (k in 1:5) { a0[k] ~ dnorm(0, 1) } a[1:5] <- sort(a0[]) m <- ranked(a0[], 4)\n"
+        " for (i in 1:N) { y[i] ~ dnorm(a[g[i]] + m, 4) } }",
+        {"N": 5, "y": [1, 2, 0, -1, 3], "g": [5, 3, 2, 1, 4]},
     ),
     "change_point": (
         "model { for (i in 1:N) { y[i] ~ dnorm(alpha + b[J[i]] * (x[i] - c), tau); J[i] <- 1 + step(x[i] - c) }\n"

@@ -171,7 +171,8 @@ class Frame:
         steps = np.clip(spot.first[..., None] + np.arange(plate.size or 1), 0, size - 1)
         count = express(self.draft, lengths, self.indices)
         mask = None if (lengths == plate.size).all() else build.call("less", index, count)
-        return Axis(index, count, mask, plate.size or 1), express(self.draft, steps, (*self.indices, index))
+        place = express(self.draft, steps, (*self.indices, index))
+        return Axis(index, count, mask, plate.size or 1, by_table=True), place
 
     def _ends_at_nothing(self, node: Element, spots: tuple[Spot, ...], dimension: int) -> bool:
         """Whether all cells that a moving slice leaves out are undefined, and so count as 0 already."""

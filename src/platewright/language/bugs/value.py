@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from platewright.algebra import build
-from platewright.algebra.expression import ONE, ZERO, Expression, Index
+from platewright.algebra.expression import ONE, ZERO, Constant, Expression, Index
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Span:
     size: int = 0
     first: Expression | None = None
     """Where the elements that count begin, for an axis that runs over a whole dimension under a mask."""
+    by_table: bool = False
+    """Whether its elements are looked up by a table: such sums are written out."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,11 @@ class Value:
 
     def total(self) -> Expression:
         """The sum of all elements."""
-        return build.totals(self.filled(), [axis.index for axis in self.axes])
+        body = self.filled()
+        for axis in self.axes:
+            if axis.by_table:
+                body = build.add(*(build.substitute(body, {axis.index: Constant(float(k))}) for k in range(axis.size)))
+        return build.totals(body, [axis.index for axis in self.axes if not axis.by_table])
 
     def count(self) -> Expression:
         """The number of elements."""
@@ -72,13 +78,12 @@ def go_in_step(values: Sequence[Value]) -> bool:
 
 def _masked(axes: tuple[Span, ...]) -> Span:
     """The first of several axes that go in step, with the mask that any of them has."""
-    if axes[0].mask is not None:
-        return axes[0]
+    first = replace(axes[0], by_table=any(axis.by_table for axis in axes))
     for axis in axes:
         if axis.mask is not None:
-            mask = build.substitute(axis.mask, {axis.index: axes[0].index})
-            return replace(axes[0], mask=mask, count=axis.count)
-    return axes[0]
+            mask = build.substitute(axis.mask, {axis.index: first.index})
+            return replace(first, mask=mask, count=axis.count)
+    return first
 
 
 def matrix_product(left: Value, right: Value) -> Value:

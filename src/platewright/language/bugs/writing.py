@@ -185,7 +185,7 @@ def _write_density(
         raise frame.complain(
             density.place, f"`{density.name}` on something not wholly observed is declined", "values in the data"
         )
-    draft.add_random(label, Flat(plates=plates) if kind == "real" else Flat(plates=plates, lower=0.0))
+    draft.add_random(label, Flat(plates=plates, lower=0.0) if kind == "positive" else Flat(plates=plates))
     draft.sources[label] = Source(frame.piece.name, cells)
     x = Reference(label, tuple(plate.index for plate in plates))
     body = form(x, *arguments)
