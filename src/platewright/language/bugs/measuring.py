@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from platewright.language.bugs.syntax import (
     Assignment,
@@ -18,7 +19,6 @@ from platewright.language.bugs.syntax import (
     Empty,
     Expression,
     FunctionCall,
-    Index,
     Loop,
     Number,
     Operation,
@@ -65,7 +65,7 @@ def _density(density: Density, shapes: Shapes) -> Density:
     return replace(density, arguments=tuple(_measured(part, shapes) for part in density.arguments), bounds=bounds)
 
 
-def _measured(node: Index, shapes: Shapes) -> Index:
+def _measured(node: Any, shapes: Shapes) -> Any:
     match node:
         case FunctionCall("length", (argument,)) if (sizes := _sizes(argument, shapes)) is not None:
             return Number(float(math.prod(sizes)), node.place)
