@@ -61,12 +61,13 @@ class Direct:
                     continue
         for statements in (text.data, text.model):
             self._size(statements, {})
-        for statements in (text.data, text.model):
             self._expand(statements, {})
 
     # -- expansion ---
 
-    def _loop(self, loop: Loop, loops: dict[str, int]) -> range:
+    def _loop(self, loop: Loop, loops: dict[str, int]) -> Any:
+        if not isinstance(loop.domain, Range):
+            return [int(value) for value in np.ravel(self.value(loop.domain, loops))]
         return range(int(self.value(loop.domain.first, loops)), int(self.value(loop.domain.last, loops)) + 1)
 
     def _size(self, statements: Any, loops: dict[str, int]) -> None:
@@ -76,6 +77,9 @@ class Direct:
                     self._size(statement.body, {**loops, statement.variable: k})
                 continue
             target = statement.target
+            if isinstance(statement, Assignment) and getattr(statement.value, "name", "") == "dim":
+                self.shapes[target.name] = [len(self.shapes[statement.value.arguments[0].name])]
+                continue
             sizes = self.shapes.setdefault(target.name, [0] * len(target.indices or ()))
             if target.name in self.data:
                 continue
@@ -142,6 +146,10 @@ class Direct:
                 return float(values) if values.ndim == 0 else values
             case Operation(operator, operands):
                 return _operate(operator, [self.value(part, loops) for part in operands])
+            case FunctionCall("dim", (Element(name, None),)):
+                return np.array(self.shapes[name], dtype=float)
+            case FunctionCall("length", (Element(name, None),)):
+                return float(np.prod(self.shapes[name]))
             case FunctionCall(name, arguments):
                 return _call(name, [self.value(part, loops) for part in arguments])
         raise TypeError(node)
@@ -284,9 +292,16 @@ FUNCTIONS = {
         "interp.lin": lambda x, a, b: np.interp(x, a, b), "trunc": np.trunc, "length": np.size,
         "ifelse": lambda c, a, b: a if c else b, "ranked": lambda v, k: np.sort(v)[int(k) - 1],
         "cloglog": lambda p: np.log(-np.log(1 - p)), "cos": np.cos, "sin": np.sin,
-        "sort": np.sort, "rank": lambda v, k: float(sum(one <= v[int(k) - 1] for one in v)),
+        "sort": np.sort, "rank": lambda v, *k: float(sum(one <= v[int(k[0]) - 1] for one in v)) if k else _ranks(v),
         "logfact": lambda v: special.gammaln(v + 1),
 }  # fmt: skip
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Places in order, the first of equals first."""
+    found = np.empty(len(values))
+    found[np.argsort(values, kind="stable")] = np.arange(1, len(values) + 1)
+    return found
 
 
 def _law(name: str, a: list[Any]) -> Any:
@@ -316,6 +331,10 @@ def _law(name: str, a: list[Any]) -> Any:
             return stats.uniform(a[0], a[1] - a[0])
         case "dchisqr":
             return stats.chi2(a[0])
+        case "df":
+            return stats.f(a[0], a[1])
+        case "dbetabin":
+            return stats.betabinom(int(a[2]), a[0], a[1])
         case "dggamma" | "dgen.gamma":
             return stats.gengamma(a[0], a[2], scale=1 / a[1])
         case "dbern":
@@ -346,6 +365,8 @@ def log_density(name: str, x: Any, a: list[Any]) -> float:
             return float(stats.multivariate_normal(a[0], np.linalg.inv(a[1])).logpdf(x))
         case "dmnorm.vcov":
             return float(stats.multivariate_normal(a[0], a[1]).logpdf(x))
+        case "dmt":
+            return float(stats.multivariate_t(a[0], np.linalg.inv(a[1]), df=a[2]).logpdf(x))
         case "dwish":
             return float(stats.wishart(a[1], np.linalg.inv(a[0])).logpdf(x))
         case "dinterval":
@@ -367,7 +388,7 @@ def log_density(name: str, x: Any, a: list[Any]) -> float:
             front = math.lgamma(n + 1) - math.lgamma(x + 1) - math.lgamma(n - x + 1)
             return float(front + special.xlogy(x, p) + special.xlog1py(n - x, -p))
     law = _law(name, a)
-    discrete = name in ("dbern", "dbin", "dpois", "dnegbin")
+    discrete = name in ("dbern", "dbin", "dbetabin", "dpois", "dnegbin")
     return float(law.logpmf(x) if discrete else law.logpdf(x))
 
 

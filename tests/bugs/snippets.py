@@ -4,6 +4,62 @@
 from __future__ import annotations
 
 SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
+    "entering_at_several_times": (
+        "model { for (i in 1:n) { z[i, f[i]] <- 1\n for (t in (f[i] + 1):T) { z[i, t] ~ dbern(mu[i, t]); mu[i, t] <- phi * z[i, t - 1]\n"
+        " y[i, t] ~ dbern(0.1 + p[t] * z[i, t]) } } phi ~ dunif(0.2, 0.9) for (t in 1:T) { p[t] ~ dunif(0, 0.9) } }",
+        {
+            "n": 4,
+            "T": 5,
+            "f": [1, 3, 2, 5],
+            "y": [[None, 0, 1, 0, 0], [None, None, None, 1, 0], [None, None, 1, 1, 1], [None] * 5],
+        },
+    ),
+    "slices_that_begin_apart": (
+        "model { for (j in 2:T) { y[j] ~ dnorm(inprod(a[1:(j - 1)], b[2:j]) + sum(a[1:(j - 1)] * (b[2:j] - 1)), 1) }\n"
+        " for (k in 1:T) { a[k] ~ dnorm(0, 1); b[k] ~ dnorm(0, 1) } for (i in 1:N) { v[i] ~ dnorm(inprod(b[s[i]:e[i]], w[1:2]), 1) }\n"
+        " for (i in 1:N) { u[i] ~ dnorm(x[i, s[i]:e[i]] %*% b[2:3], 1) } }",
+        {
+            "T": 5,
+            "y": [None, 1, 2, 3, 4],
+            "N": 3,
+            "v": [1, 2, 3],
+            "s": [1, 4, 2],
+            "e": [2, 5, 3],
+            "w": [0.3, 0.7],
+            "u": [1, 0, 2],
+            "x": [[1, 2, 3, 4, 5], [2, 1, 2, 1, 3], [0, 1, 2, 0, 1]],
+        },
+    ),
+    "ends_that_move": (
+        "model { for (j in 2:T) { y[j] ~ dnorm(prod(a[1:j]) + max(a[1:j]) - min(c[j:T]) + sd(a[1:j]), 1) }\n"
+        " for (k in 1:T) { a[k] ~ dnorm(0, 1); c[k] ~ dnorm(0, 1) } }",
+        {"T": 5, "y": [None, 1, 2, 3, 4]},
+    ),
+    "sizes_of_data": (
+        "data { D <- dim(X) }\nmodel { for (i in 1:length(y)) { y[i] ~ dnorm(m + X[i, 1], 1) } m ~ dnorm(0, 1) n <- length(y)\n"
+        " for (i in 1:D[1]) { for (j in 1:D[2]) { X[i, j] ~ dnorm(n * m, length(X[, 1])) } } for (k in chosen) { z[k] ~ dexp(exp(m)) } };",
+        {"y": [1, 2, 3], "X": [[1, 2], [3, 1], [0, 4]], "chosen": [1, 3, 4], "z": [1, None, 2, 3]},
+    ),
+    "t_and_f_and_beta_binomial": (
+        "model { for (i in 1:N) { f[i] ~ df(d[1], d[2]); o[i] ~ dbetabin(a, b, n[i]); y[i, 1:2] ~ dmt(m[], Om[,], k)\n"
+        " s[i] ~ dt(0, 4, 1) T(0, ); h[i] ~ dt(m[1], 2, 5) T(-1, 3); g[i] ~ dt(m[2], 1, k) T(, 4) }\n"
+        " for (j in 1:2) { d[j] ~ dunif(1, 9); m[j] ~ dnorm(0, 1) } a ~ dgamma(2, 1) b ~ dgamma(2, 1) k ~ dunif(2, 9) }",
+        {
+            "N": 3,
+            "f": [0.5, 1, 3],
+            "o": [0, 2, 5],
+            "n": [4, 5, 5],
+            "y": [[1, 2], [0, 1], [2, 0]],
+            "Om": [[2, 0.5], [0.5, 1]],
+            "h": [0, 1, 2],
+            "g": [3, 0, -7],
+        },
+    ),
+    "ranks_with_ties": (
+        "model { r[1:4] <- rank(x[]) q[1:3] <- rank(a[]) for (i in 1:4) { y[i] ~ dnorm(r[i] + rank(x[], i) + q[2], 1) }\n"
+        " for (k in 1:3) { a[k] ~ dbin(0.5, 2) } }",
+        {"x": [2, 1, 2, 3], "y": [1, 2, 3, 4]},
+    ),
     "line": (
         "model { for (i in 1:N) { y[i] ~ dnorm(mu[i], tau)\n mu[i] <- a + b * (x[i] - mean(x[])) }\n"
         "a ~ dnorm(0, 1.0E-2) b ~ dnorm(0, .01); tau ~ dgamma(2, 2) sigma <- 1 / sqrt(tau) }",
@@ -34,6 +90,11 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "model { for (k in 1:3) { a0[k] ~ dnorm(0, 1) } a[1:3] <- sort(a0[1:3]) r <- rank(a0[1:3], 2)\n"
         " m <- ranked(a0[], 2) for (i in 1:N) { y[i] ~ dnorm(a[g[i]], 4) } }",
         {"N": 4, "y": [1, 2, 0, -1], "g": [3, 3, 2, 1]},
+    ),
+    "five_in_order": (
+        "model { for (k in 1:5) { a0[k] ~ dnorm(0, 1) } a[1:5] <- sort(a0[]) m <- ranked(a0[], 4)\n"
+        " for (i in 1:N) { y[i] ~ dnorm(a[g[i]] + m, 4) } }",
+        {"N": 5, "y": [1, 2, 0, -1, 3], "g": [5, 3, 2, 1, 4]},
     ),
     "change_point": (
         "model { for (i in 1:N) { y[i] ~ dnorm(alpha + b[J[i]] * (x[i] - c), tau); J[i] <- 1 + step(x[i] - c) }\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -84,6 +86,33 @@ def test_a_read_model_is_learned_like_any_other() -> None:
     read = read_bugs(text, "list(N = 2, r = c(3, 0), n = c(10, 4))", model=pw.Model("rates"))
     fit = read.model.learn(read.data())
     np.testing.assert_allclose(fit["p"].mean, [4 / 12, 1 / 6])
+
+
+def test_a_few_sorted_unknowns_move_along_their_gradient() -> None:
+    text = """model { for (k in 1:3) { a0[k] ~ dnorm(0, 1) } a[1:3] <- sort(a0[])
+      for (i in 1:4) { for (j in 1:3) { logit(q[i, j]) <- a[j] - b * x[i] } p[i, 1] <- q[i, 1]
+        for (j in 2:3) { p[i, j] <- q[i, j] - q[i, j - 1] } p[i, 4] <- 1 - q[i, 3]
+        y[i] ~ dcat(p[i, ]) } b ~ dnorm(0, 1) }"""
+    model = pw.read_bugs(text, {"x": [0, 1, 2, 3], "y": [1, 2, 3, 4]})
+    fit = model.learn(model.read_from.data(), chains=1, warm_up=3, draws=4, backend="numpy")
+    assert "{a0, b} Hamiltonian" in fit.how
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_pairs_put_any_order_right(count: int) -> None:
+    from platewright.language.bugs.ordering import _pairs
+
+    for start in itertools.product((0, 1), repeat=count):  # sorts all if it sorts zeros and ones
+        found = list(start)
+        for one, two in _pairs(count):
+            found[one], found[two] = min(found[one], found[two]), max(found[one], found[two])
+        assert found == sorted(start)
+
+
+def test_a_predicted_count_has_a_largest_value() -> None:
+    model = pw.read_bugs("model { for (i in 1:4) { z[i] ~ dbin(p, 20) } p ~ dbeta(2, 3) m <- max(z[]) }", {})
+    fit = model.learn(model.read_from.data())
+    assert 0 <= fit["m"].mean <= 20
 
 
 def test_cells_are_found_by_their_bugs_names() -> None:

@@ -65,8 +65,17 @@ def differentiate(expression: Expression, target: Reference) -> Expression:
                 others = [other for k, other in enumerate(factors) if k != number]
                 parts.append(multiply(*others, change))
             return add(*parts)
+        # A choice is taken before the function: log(where(c, p, 0)) moves only where c holds, and 1 / 0 is never asked.
+        case Power(Where(condition, then, otherwise), exponent):
+            return where(condition, *(differentiate(power(branch, exponent), target) for branch in (then, otherwise)))
+        case Call(function, (Where(condition, then, otherwise),)):
+            return where(condition, *(differentiate(call(function, branch), target) for branch in (then, otherwise)))
         case Power(base, exponent):
             return _power(expression, base, exponent, target)
+        case Call("xlogy", (count, chance)):
+            slope = multiply(count, power(chance, -1.0), differentiate(chance, target))
+            counted = multiply(log(chance), differentiate(count, target))
+            return add(where(equal(count, 0.0), ZERO, slope), counted)
         case Call(function, arguments):
             return _call(function, arguments, target)
         case Sum(index, body):

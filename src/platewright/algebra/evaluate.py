@@ -159,7 +159,7 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             return np.asarray(special.logsumexp(_opened(body, environment, scope, index), axis=-1))
         case Maximum(index, body):
             opened = _opened(body, environment, scope, index)
-            return np.asarray(np.max(opened, axis=-1, initial=-np.inf))
+            return np.asarray(np.max(np.asarray(opened, dtype=float), axis=-1, initial=-np.inf))
         case Indicator(left, right):
             return np.asarray(inner(left) == inner(right), dtype=float)
         case AtMost(low, high):

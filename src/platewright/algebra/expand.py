@@ -31,6 +31,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
     all_indices,
+    bound,
     free_indices,
     fresh,
     mentions,
@@ -171,7 +172,12 @@ class _Expander:
 
     def visible(self, expression: Expression, part: Expression) -> bool:
         """Whether a part depends on no index bound inside the expression, so that it can be split on here."""
-        return free_indices(part) <= free_indices(expression)
+        own = free_indices(part)
+        if not own <= free_indices(expression):
+            return False
+        # The same name may be free here and bound again inside: `sum_k (a[k] - sum_k a[k])^2`.
+        again = any(not own.isdisjoint(bound(node)) for node in walk(expression))
+        return not again or substitute(expression, {part: Constant(0.0)}) != expression
 
     def split(self, expression: Expression, part: Reference, plate: str) -> Expression:
         index = fresh(Index(plate, plate), all_indices(expression) | all_indices(part))

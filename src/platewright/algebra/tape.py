@@ -183,7 +183,7 @@ class Tape:
             case LogSumExp(index, body):
                 return self._reduced(_log_sum_exp, index, body)
             case Maximum(index, body):
-                return self._reduced(lambda x, axis: np.max(x, axis=axis, initial=-np.inf), index, body)
+                return self._reduced(_largest, index, body)
             case Indicator(left, right):
                 return self._together(lambda a, b: 1.0 * np.equal(a, b), [self.add(left), self.add(right)])
             case AtMost(low, high):
@@ -361,6 +361,10 @@ class Tape:
 
 def _whole(x: Any) -> Array:
     return np.asarray(x).astype(np.intp)
+
+
+def _largest(values: Array, axis: int) -> Array:
+    return np.asarray(np.max(np.asarray(values, dtype=float), axis=axis, initial=-np.inf))
 
 
 def _log_sum_exp(x: Array, axis: int) -> Array:

@@ -3,7 +3,8 @@
     p(x) = (1 + precision (x - mean)^2 / degrees)^(-(degrees + 1) / 2) / Z
     log Z = lgamma(degrees / 2) - lgamma((degrees + 1) / 2) + log(pi degrees) / 2 - log(precision) / 2
 
-It has no statistics of fixed size; the precision is scale^-2, not one over the variance.
+It has no statistics of fixed size; the precision is scale^-2, not one over the variance. With z the distance from the
+mean in scales, (1 + z / sqrt(z^2 + degrees)) / 2 is Beta(degrees / 2, degrees / 2), which gives the probabilities.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _degrees = Parameter("degrees", POSITIVE)
 _mean = Parameter("mean", REAL)
 _precision = Parameter("precision", POSITIVE)
 _distance = _precision.symbol * (X - _mean.symbol) ** 2
+_share = 0.5 + 0.5 * _precision.symbol**0.5 * (X - _mean.symbol) * (_distance + _degrees.symbol) ** -0.5
 
 
 def standard_t_quantile(q: Array, degrees: Array) -> Array:
@@ -51,6 +53,7 @@ STUDENT_T = Family(
     + 0.5 * (math.log(math.pi) + log(_degrees.symbol))
     - 0.5 * log(_precision.symbol),
     spelled={"precision": {"scale": Reference("scale") ** -2, "precision": _precision.symbol}},
+    cumulative=call("beta_cdf", 0.5 * _degrees.symbol, 0.5 * _degrees.symbol, _share),
     draw=lambda generator, p, size: p["mean"] + generator.standard_t(p["degrees"], size) / np.sqrt(p["precision"]),
     mean=lambda p: np.where(p["degrees"] > 1, p["mean"], np.nan),
     variance=_variance,

@@ -36,6 +36,13 @@ def _interpolate(x: Any, at: Any, values: Any) -> Any:
     return values[segment] + slope * (np.asarray(x) - at[segment])
 
 
+def _rank(x: Any, *k: Any) -> Any:
+    """Of all elements, their places in order (the first of equals first); of one, how many do not exceed it."""
+    if k:
+        return float(np.sum(np.asarray(x) <= np.asarray(x)[int(k[0]) - 1]))
+    return 1.0 + np.argsort(np.argsort(x, kind="stable"))
+
+
 def _one_or_all(pairwise: Any, whole: Any) -> Any:
     def result(*arguments: Any) -> Any:
         if len(arguments) == 1:
@@ -76,7 +83,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pow": lambda a, b: np.power(np.asarray(a, dtype=float), b),
     "probit": lambda p: special.ndtri(p),
     "prod": np.prod,
-    "rank": lambda x, *k: np.sum(np.asarray(x) <= np.asarray(x)[[int(one) - 1 for one in k] or ..., None], axis=-1),
+    "rank": _rank,
     "ranked": lambda x, k: np.sort(x)[int(k) - 1],
     "round": lambda x: np.floor(np.asarray(x) + 0.5),
     "sd": lambda x: np.std(x, ddof=1),

@@ -16,7 +16,7 @@ from platewright.language.bounding import Censored, Truncated
 from platewright.language.bugs.expressions import scalar
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.syntax import Bounds, Density
-from platewright.language.constructors import Flat, HalfNormal
+from platewright.language.constructors import Flat, HalfCauchy, HalfNormal
 from platewright.language.distribution import Distribution
 
 Cumulative = Callable[..., Expression]
@@ -30,7 +30,7 @@ CUMULATIVE: dict[str, Cumulative] = {
 
 
 def absorbed(name: str, density: Density, frame: Frame, base: Distribution) -> Distribution | None:
-    """A family that holds the bounds itself: flat on an interval, and the half of a normal about 0."""
+    """A family that holds the bounds itself: flat on an interval, the half of a normal or of a Cauchy about 0."""
     bounds = density.bounds
     assert bounds is not None
     ends = _ends(bounds, frame)
@@ -41,6 +41,8 @@ def absorbed(name: str, density: Density, frame: Frame, base: Distribution) -> D
     at_zero = mean == Constant(0.0) and ends == (Constant(0.0), None)
     if name == "dnorm" and bounds.kind == "T" and at_zero:
         return HalfNormal(precision=base.given["precision"], plates=base.plates)
+    if name == "dt" and bounds.kind == "T" and at_zero and base.given["degrees"] == Constant(1.0):
+        return HalfCauchy(scale=build.power(build.expression(base.given["precision"]), -0.5), plates=base.plates)
     if base.family.cumulative is None or base.family.lower is not None or base.start is not None:
         return None
     cut = Truncated if bounds.kind == "T" else Censored
@@ -77,7 +79,7 @@ def _log_probability(
         raise frame.complain(
             density.bounds.place,
             f"`T(,)` on `{density.name}` is declined: its cumulative distribution is not in our algebra",
-            expected="dnorm, dlnorm, dexp, dgamma, dchisqr, dbeta, dweib, dggamma, dlogis, ddexp, dunif or dpar",
+            expected="dnorm, dlnorm, dt, dexp, dgamma, dchisqr, dbeta, dweib, dggamma, dlogis, ddexp, dunif or dpar",
         )
     arguments = [scalar(argument, frame) for argument in density.arguments]
     cumulative = CUMULATIVE[name]

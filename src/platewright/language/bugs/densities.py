@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from platewright.algebra import build
-from platewright.algebra.expression import AtMost, Expression, Index
+from platewright.algebra.expression import AtMost, Constant, Expression, Index
 from platewright.families import FAMILY_BY_NAME
 from platewright.language.bugs.complaint import nearest
 from platewright.language.bugs.expressions import scalar, translate
@@ -51,6 +51,7 @@ FORMS: dict[str, Form] = {
     "dlogis": Form("Logistic", ("mean", "rate")),
     "dmnorm": Form("MultivariateNormal", ("mean", "precision"), (1, 2)),
     "dmnorm.vcov": Form("MultivariateNormal", ("mean", "covariance"), (1, 2)),
+    "dmt": Form("MultivariateStudentT", ("mean", "precision", "degrees"), (1, 2, 0)),
     "dmulti": Form("Multinomial", ("probabilities", "count"), (1, 0)),
     "dnegbin": Form("NegativeBinomial", ("p", "successes")),
     "dnorm": Form("Normal", ("mean", "precision")),
@@ -69,14 +70,34 @@ SPELLED = {
     "dmultinom": "dmulti",
     "dnbinom": "dnegbin",
     "dweibull": "dweib",
+    "dbetabinom": "dbetabin",
     "dgen.gamma": "dggamma",
+    "dmvt": "dmt",
 }
 
 
-DENSITIES: dict[str, tuple[int, bool, Callable[..., Expression]]] = {
-    "dloglik": (1, False, lambda x, phi: phi),
+def _log_beta(a: Expression, b: Expression) -> Expression:
+    return build.lgamma(a) + build.lgamma(b) - build.lgamma(a + b)
+
+
+def _log_f(x: Expression, above: Expression, below: Expression) -> Expression:
+    """The ratio of two mean squares with those degrees of freedom."""
+    a, b, ratio = above * 0.5, below * 0.5, above / below
+    return a * build.log(ratio) + (a - 1) * build.log(x) - (a + b) * build.call("log1p", ratio * x) - _log_beta(a, b)
+
+
+def _log_beta_binomial(x: Expression, a: Expression, b: Expression, count: Expression) -> Expression:
+    choices = build.lgamma(count + 1) - build.lgamma(x + 1) - build.lgamma(count - x + 1)
+    within = build.at_most(Constant(0.0), x) + build.at_most(x, count)
+    return choices + _log_beta(x + a, count - x + b) - _log_beta(a, b) + within
+
+
+DENSITIES: dict[str, tuple[int, str, Callable[..., Expression]]] = {
+    "dbetabin": (3, "count", _log_beta_binomial),
+    "df": (2, "positive", _log_f),
+    "dloglik": (1, "real", lambda x, phi: phi),
 }
-"""Log densities outside the shelf: number of arguments, whether the value is positive, and the expression."""
+"""Log densities outside the shelf: number of arguments, where the value lies, and the expression."""
 
 CONDITIONS = {"dinterval", "dsum"}
 KNOWN = {*FORMS, *SPELLED, *DENSITIES, *CONDITIONS}

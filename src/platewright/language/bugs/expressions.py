@@ -5,7 +5,9 @@ step(x) -> 1 - [x < 0]      pow(a, b) -> a^b      inprod(a[], b[]) -> sum_k a_k 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -20,7 +22,7 @@ from platewright.language.bugs.interpolate import interpolate
 from platewright.language.bugs.ordering import in_order, order_statistic
 from platewright.language.bugs.syntax import Element, FunctionCall, Number, Operation
 from platewright.language.bugs.syntax import Expression as Tree
-from platewright.language.bugs.value import Span, Value, mapped, matrix_product
+from platewright.language.bugs.value import Span, Value, go_in_step, mapped, matrix_product
 
 MOST_FACTORS = 64
 
@@ -123,10 +125,16 @@ def scalar(node: Tree, frame: Frame) -> Expression:
 
 
 def _operation(node: Operation, frame: Frame) -> Value:
-    values = [translate(part, frame) for part in node.operands]
     if node.operator == "%*%":
-        return matrix_product(*values)
+        return matrix_product(*(translate(part, replace(frame, cutting=True)) for part in node.operands))
+    values = _in_step(node.operands, frame)
     return mapped(OPERATOR[node.operator], *values)
+
+
+def _in_step(nodes: Sequence[Tree], frame: Frame) -> list[Value]:
+    """Vectors whose elements go together: slices with moving ends that begin at several places are cut out."""
+    values = [translate(part, frame) for part in nodes]
+    return values if go_in_step(values) else [translate(part, replace(frame, cutting=True)) for part in nodes]
 
 
 def _call(node: FunctionCall, frame: Frame) -> Value:
@@ -136,7 +144,7 @@ def _call(node: FunctionCall, frame: Frame) -> Value:
     if name not in SCALAR and name not in VECTOR:
         return _settled(node, frame)
     if name in SCALAR:
-        values = [translate(part, frame) for part in node.arguments]
+        values = _in_step(node.arguments, frame)
         try:
             return mapped(SCALAR[name], *values)
         except TypeError:
@@ -163,7 +171,8 @@ def _settled(node: FunctionCall, frame: Frame) -> Value:
 
 
 def _vector_call(name: str, node: FunctionCall, frame: Frame) -> Value:
-    values = [translate(part, frame) for part in node.arguments]
+    together = name in ("inprod", "max", "min")
+    values = _in_step(node.arguments, frame) if together else [translate(part, frame) for part in node.arguments]
     if not values:
         raise frame.complain(node.place, f"`{node.name}` has no arguments")
     first = values[0]
@@ -205,11 +214,12 @@ def _deviation(value: Value) -> Expression:
 
 
 def _elements(value: Value) -> list[Expression] | None:
-    """All elements one by one, if they are few."""
+    """All elements one by one, if they are few; those outside the ends of a slice are ones."""
     sizes = [axis.size for axis in value.axes]
-    if not all(sizes) or np.prod(sizes, dtype=float) > MOST_FACTORS or any(axis.mask for axis in value.axes):
+    if not all(sizes) or np.prod(sizes, dtype=float) > MOST_FACTORS:
         return None
-    return [value.at(*(Constant(float(k)) for k in place)) for place in np.ndindex(*sizes)]
+    filled = Value(value.filled(Constant(1.0)), value.axes)
+    return [filled.at(*(Constant(float(k)) for k in place)) for place in np.ndindex(*sizes)]
 
 
 def _product(value: Value) -> Expression:
@@ -225,11 +235,10 @@ def _is_open(axis: Span) -> bool:
 
 
 def _extreme(value: Value, name: str) -> Expression:
+    """The largest element, or less the largest of the negative ones; what lies outside a slice never is."""
     sign = 1.0 if name == "max" else -1.0
-    body = build.multiply(sign, value.body)
+    body = Value(build.multiply(sign, value.body), value.axes).filled(Constant(-math.inf))
     for axis in value.axes:
-        if axis.mask is not None:
-            raise ValueError(f"{name} of a slice with moving ends")
         body = Maximum(axis.index, body)
     return build.multiply(sign, body)
 

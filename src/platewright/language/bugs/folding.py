@@ -26,6 +26,7 @@ from platewright.language.bugs.arithmetic import (
 )
 from platewright.language.bugs.arrays import Moving, Ragged, locate, spread
 from platewright.language.bugs.complaint import complain
+from platewright.language.bugs.measuring import measure
 from platewright.language.bugs.relations import Grid, Relation, compute_on, flatten, lay_out
 from platewright.language.bugs.syntax import Assignment, Empty, Range, Text
 
@@ -54,13 +55,13 @@ def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozen
     """Run the data block, then compute all logical names that constants settle."""
     known = dict(data)
     declared = _declared(text, Scope(known))
-    for relation in (block := flatten(text.data)):
+    for relation in (block := flatten(measure(text.data, {**declared, **_shapes(known)}))):
         if relation.is_random:
             raise complain(text.source, relation.place, "a draw in the data block", "assignments only")
     order = _compute_names(text, block, known, declared, {relation.name for relation in block})
     if left := [relation for relation in block if relation.name not in order]:
         raise complain(text.source, left[0].place, f"`{left[0].name}` cannot be computed from the data", "data only")
-    relations = flatten(text.model)
+    relations = flatten(measure(text.model, {**declared, **_shapes(known, assumed)}))
     random = {relation.name for relation in relations if relation.is_random}
     constants = {name: values for name, values in known.items() if name not in random}
     observed = {name: values for name, values in known.items() if name in random}
@@ -75,6 +76,11 @@ def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozen
     gone = {*done, *transformed}
     left_over = tuple(relation for relation in relations if relation.is_random or relation.name not in gone)
     return Folded(constants, observed, left_over, (*order, *done, *transformed), declared, assumed)
+
+
+def _shapes(arrays: Mapping[str, Array], assumed: frozenset[str] = frozenset()) -> dict[str, tuple[int, ...]]:
+    """The sizes that data give; those that stand in for data give none."""
+    return {name: values.shape for name, values in arrays.items() if name not in assumed}
 
 
 def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> bool:

@@ -44,6 +44,8 @@ class Frame:
     taken: dict[str, int] = field(default_factory=dict)
     renamed: dict[int, Index] = field(default_factory=dict)
     """Axes that go by another index than that of their plate: the steps of a series after its first."""
+    cutting: bool = False
+    """Whether slices with moving ends are cut out of their dimension, so that they can go in step with others."""
 
     @property
     def indices(self) -> tuple[Index, ...]:
@@ -148,14 +150,29 @@ class Frame:
             elif isinstance(spot, Ragged) or self._is_moving_slice(node, dimension):
                 if not isinstance(spot, Ragged):
                     raise self.complain(node.place, "a slice whose ends are random", "ends that the data give")
+                if self.cutting:
+                    axis, index_of[dimension] = self._cut_out(spot, shape[dimension])
+                    axes.append(axis)
+                    continue
                 index = self.fresh_index(self.draft.dimension(node.name, dimension))
                 first, last = (express(self.draft, end, self.indices) for end in (spot.first, spot.last))
                 mask = None
                 if not self._ends_at_nothing(node, spots, dimension):
                     mask = build.multiply(1.0 - build.call("less", index, first), 1.0 - build.call("less", last, index))
-                axes.append(Axis(index, last - first + 1.0, mask, shape[dimension]))
+                axes.append(Axis(index, last - first + 1.0, mask, shape[dimension], first))
                 index_of[dimension] = index
         return tuple(axes), index_of
+
+    def _cut_out(self, spot: Ragged, size: int) -> tuple[Axis, Expression]:
+        """A slice with moving ends as an axis of its greatest length, and the positions along it as a table."""
+        lengths = np.asarray(spot.last - spot.first + 1)
+        plate = self.draft.slice_plate(max(int(lengths.max(initial=1)), 1))
+        index = self.fresh_index(plate)
+        steps = np.clip(spot.first[..., None] + np.arange(plate.size or 1), 0, size - 1)
+        count = express(self.draft, lengths, self.indices)
+        mask = None if (lengths == plate.size).all() else build.call("less", index, count)
+        place = express(self.draft, steps, (*self.indices, index))
+        return Axis(index, count, mask, plate.size or 1, by_table=True), place
 
     def _ends_at_nothing(self, node: Element, spots: tuple[Spot, ...], dimension: int) -> bool:
         """Whether all cells that a moving slice leaves out are undefined, and so count as 0 already."""

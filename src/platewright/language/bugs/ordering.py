@@ -1,24 +1,30 @@
 """Order within a vector, as sums of comparisons.
 
-    rank_j = sum_i [x_i <= x_j]
+    rank(x)_j = 1 + before_j                    rank(x, j) = sum_i [x_i <= x_j]
     sort(x)_k = sum_j x_j [before_j = k]        before_j = sum_i ([x_i < x_j] + [x_i = x_j] [i < j])
 
-Almost everywhere the order stays as they are when an element moves a little, so the derivatives are right as well.
+A few elements are sorted by minima and maxima of pairs instead, which have derivatives: cut points that are sorted move
+along their gradient like any other unknown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from platewright.algebra import build
-from platewright.algebra.expression import Expression, Index
+from platewright.algebra.expression import Constant, Expression, Index
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.value import Value
+
+MOST_COMPARED = 6
+"""Elements that are sorted pair by pair; the expressions double with each layer of pairs."""
 
 
 def in_order(name: str, value: Value, frame: Frame) -> Value:
     """`sort(x[])`, or the ranks of all elements."""
     at = _only_index(value)
     if name == "rank":
-        return Value(_rank(value, at, frame), value.axes)
+        return Value(build.add(_before(value, at, frame), 1.0), value.axes)
     return Value(_smallest(value, at, frame), value.axes)
 
 
@@ -39,8 +45,43 @@ def _only_index(value: Value) -> Index:
 
 def _smallest(value: Value, number: Expression, frame: Frame) -> Expression:
     """The element with a given number of others before it."""
+    if 1 < value.axes[0].size <= MOST_COMPARED:
+        return _chosen(_sorted_by_pairs([value.at(Constant(float(k))) for k in range(value.axes[0].size)]), number)
     one = _another(value, frame)
     return build.total(build.multiply(value.at(one), build.equal(_before(value, one, frame), number)), one)
+
+
+def _sorted_by_pairs(elements: list[Expression]) -> list[Expression]:
+    """Smallest first: each pair in turn is put in order."""
+    found = list(elements)
+    for one, two in _pairs(len(found)):
+        low, high = build.call("minimum", found[one], found[two]), build.call("maximum", found[one], found[two])
+        found[one], found[two] = low, high
+    return found
+
+
+def _pairs(count: int) -> Iterator[tuple[int, int]]:
+    """Batcher's network: any order comes out sorted, in few layers."""
+    stretch = 1
+    while stretch < count:
+        apart = stretch
+        while apart >= 1:
+            for first in range(apart % stretch, count - apart, 2 * apart):
+                for one in range(first, min(first + apart, count - apart)):
+                    if one // (2 * stretch) == (one + apart) // (2 * stretch):
+                        yield one, one + apart
+            apart //= 2
+        stretch *= 2
+
+
+def _chosen(several: list[Expression], number: Expression) -> Expression:
+    """One of several expressions by its number."""
+    if isinstance(number, Constant):
+        return several[int(number.value)]
+    found = several[-1]
+    for k, one in reversed(list(enumerate(several[:-1]))):
+        found = build.where(build.equal(number, float(k)), one, found)
+    return found
 
 
 def _rank(value: Value, at: Expression, frame: Frame) -> Expression:

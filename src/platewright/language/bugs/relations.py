@@ -55,6 +55,8 @@ class Relation:
     """For a series: its beginning, its rule, and the statement that the rule was made from."""
     step: int = 0
     """The dimension along which a series runs."""
+    limits: tuple[tuple[Head, int], ...] = ()
+    """Loops that were unrolled and hang on loops that were not: rounds count where the loop reaches the value."""
 
     @property
     def target(self) -> Element:
@@ -134,7 +136,7 @@ def flatten(statements: Iterable[Statement], loops: tuple[Head, ...] = ()) -> li
 
 
 def lay_out(relation: Relation, scope: Scope, source: str) -> Grid:
-    """The grid of a relation; loops tied by their bounds become one long axis."""
+    """The grid of a relation; loops tied by their bounds or by a limit become one long axis."""
     tied = _tied(relation)
     every = [_axis(relation, [relation.loops[k] for k in group], scope, source) for group in tied]
     axes = [axis for axis in every if axis.size != 1]
@@ -160,6 +162,10 @@ def _tied(relation: Relation) -> list[list[int]]:
             if relation.loops[outer].variable in mentioned:
                 old, new = group[inner], group[outer]
                 group = [new if mark == old else mark for mark in group]
+    for limit, _ in relation.limits:
+        mentioned = {element.name for element in elements(limit.domain)}
+        marks = {mark for mark, head in zip(group, relation.loops) if head.variable in mentioned}
+        group = [min(marks) if mark in marks else mark for mark in group]
     return [[k for k, mark in enumerate(group) if mark == first] for first in dict.fromkeys(group)]
 
 
@@ -177,6 +183,10 @@ def _axis(relation: Relation, heads: list[Head], scope: Scope, source: str) -> A
         last = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
         table = np.column_stack([np.repeat(table, lengths, axis=0), last])
         names.append(head.variable)
+    for limit, value in relation.limits:
+        if {element.name for element in elements(limit.domain)} & set(names):
+            reached = [value in _values(limit, scope.at(dict(zip(names, row.tolist()))), source) for row in table]
+            table = table[np.array(reached, dtype=bool)]
     assumed = bool(scope.touched - before) or any(
         element.name in scope.assumed for head in heads for element in elements(head.domain)
     )
@@ -225,13 +235,26 @@ def compute_on(expression: Any, grid: Grid, scope: Scope) -> Any:
 
 
 def unroll(relation: Relation, variable: str, values: Iterable[int]) -> list[Relation]:
-    """One relation for each value of a loop variable."""
-    outer = [head for head in relation.loops if head.variable != variable]
+    """One relation for each value of a loop variable; where its bounds hang on outer loops, those keep to them."""
+    gone = next(head for head in relation.loops if head.variable == variable)
+    others = [head for head in relation.loops if head is not gone]
     copies = []
     for value in values:
-        loops = tuple(replace(head, domain=fix_index(head.domain, variable, value)) for head in outer)
-        copies.append(Relation(_fix(relation.statement, variable, value), loops, (*relation.fixed, (variable, value))))
+        loops = tuple(_head_at(head, variable, value) for head in others)
+        limits = ((_head_at(head, variable, value), at) for head, at in (*relation.limits, (gone, value)))
+        kept = tuple(limit for limit in limits if _hangs_on(limit[0], loops))
+        fixed = (*relation.fixed, (variable, value))
+        copies.append(Relation(_fix(relation.statement, variable, value), loops, fixed, limits=kept))
     return copies
+
+
+def _head_at(head: Head, variable: str, value: int) -> Head:
+    return replace(head, domain=fix_index(head.domain, variable, value))
+
+
+def _hangs_on(head: Head, loops: Iterable[Head]) -> bool:
+    """Whether the bounds of a loop mention the variables of others."""
+    return bool({element.name for element in elements(head.domain)} & {other.variable for other in loops})
 
 
 def _fix(statement: Assignment | Draw, variable: str, value: int) -> Assignment | Draw:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from platewright.algebra import build
-from platewright.algebra.expression import ONE, ZERO, Expression, Index
+from platewright.algebra.expression import ONE, ZERO, Constant, Expression, Index
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,10 @@ class Span:
     count: Expression
     mask: Expression | None = None
     size: int = 0
+    first: Expression | None = None
+    """Where the elements that count begin, for an axis that runs over a whole dimension under a mask."""
+    by_table: bool = False
+    """Whether its elements are looked up by a table: such sums are written out."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,11 @@ class Value:
 
     def total(self) -> Expression:
         """The sum of all elements."""
-        return build.totals(self.filled(), [axis.index for axis in self.axes])
+        body = self.filled()
+        for axis in self.axes:
+            if axis.by_table:
+                body = build.add(*(build.substitute(body, {axis.index: Constant(float(k))}) for k in range(axis.size)))
+        return build.totals(body, [axis.index for axis in self.axes if not axis.by_table])
 
     def count(self) -> Expression:
         """The number of elements."""
@@ -59,7 +67,23 @@ def mapped(function: Callable[..., Expression], *values: Value) -> Value:
             if one.size != two.size:
                 raise ValueError(f"vectors of {one.size} and {two.size} elements do not go in step")
         bodies.append(value.at(*places) if value.axes else value.body)
-    return Value(function(*bodies), longest.axes)
+    return Value(function(*bodies), tuple(_masked(axes) for axes in zip(*(one.axes for one in values if one.axes))))
+
+
+def go_in_step(values: Sequence[Value]) -> bool:
+    """Whether elements at the same place of several vectors belong together."""
+    vectors = [value.axes for value in values if value.axes]
+    return all(len({axis.first for axis in axes}) == 1 for axes in zip(*vectors))
+
+
+def _masked(axes: tuple[Span, ...]) -> Span:
+    """The first of several axes that go in step, with the mask that any of them has."""
+    first = replace(axes[0], by_table=any(axis.by_table for axis in axes))
+    for axis in axes:
+        if axis.mask is not None:
+            mask = build.substitute(axis.mask, {axis.index: first.index})
+            return replace(first, mask=mask, count=axis.count)
+    return first
 
 
 def matrix_product(left: Value, right: Value) -> Value:
@@ -70,4 +94,5 @@ def matrix_product(left: Value, right: Value) -> Value:
     if inner.size != right.axes[0].size:
         raise ValueError(f"matrices of {inner.size} columns and {right.axes[0].size} rows do not multiply")
     other = right.at(inner.index, *(axis.index for axis in right.axes[1:]))
-    return Value(build.total(build.multiply(left.body, other), inner.index), (*left.axes[:-1], *right.axes[1:]))
+    both = Value(build.multiply(left.body, other), (_masked((inner, right.axes[0])),))
+    return Value(both.total(), (*left.axes[:-1], *right.axes[1:]))

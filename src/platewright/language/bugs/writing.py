@@ -137,7 +137,7 @@ def _write_draw(draft: Draft, frame: Frame, statement: Draw, in_circle: bool) ->
 
 
 def _event_count(name: str) -> int:
-    return {"dmnorm": 1, "dmnorm.vcov": 1, "dmulti": 1, "ddirich": 1, "dwish": 2}.get(name, 0)
+    return {"dmnorm": 1, "dmnorm.vcov": 1, "dmt": 1, "dmulti": 1, "ddirich": 1, "dwish": 2}.get(name, 0)
 
 
 def _ordered_cells(draft: Draft, piece: Piece) -> tuple[np.ndarray, ...]:
@@ -179,9 +179,13 @@ def _write_density(
 ) -> None:
     """A density outside the shelf: a flat variable and a log factor."""
     label = draft.labels[frame.piece.number]
-    count, positive, form = DENSITIES[name]
+    count, kind, form = DENSITIES[name]
     arguments = [scalar(argument, frame) for argument in density.arguments[:count]]
-    draft.add_random(label, Flat(plates=plates, lower=0.0) if positive else Flat(plates=plates))
+    if kind == "count" and not _is_observed(draft, frame.piece, cells) and not draft.folded.assumed:
+        raise frame.complain(
+            density.place, f"`{density.name}` on something not wholly observed is declined", "values in the data"
+        )
+    draft.add_random(label, Flat(plates=plates, lower=0.0) if kind == "positive" else Flat(plates=plates))
     draft.sources[label] = Source(frame.piece.name, cells)
     x = Reference(label, tuple(plate.index for plate in plates))
     body = form(x, *arguments)
