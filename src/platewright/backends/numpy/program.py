@@ -27,7 +27,7 @@ from platewright.backends.numpy import support
 from platewright.backends.numpy.expression import NumpyPrinter, whole
 from platewright.backends.numpy.main import main_text
 from platewright.backends.numpy.means import means_text
-from platewright.backends.numpy.shared import shared_calls, shared_texts
+from platewright.backends.numpy.shared import shared_calls, shared_text
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
 
@@ -50,14 +50,17 @@ class Emitter:
     # -- the module ---
 
     def module(self) -> str:
-        passes = self.statistics_function()
-        finish = self.finish_function()
+        passes, finish, merged, learn = self.functions()
         used = self._with_dependencies(self.printer.used)
         parts = [self.header(), self.imports(used, passes + finish), *self.support(used), passes]
         means = means_text(self.program, self.printer, self._function)
         main = main_text(self.program, self.names, bool(means))
-        parts += [self.merged_function(), finish, self.learn_function(), means, main]
+        parts += [merged, finish, learn, means, main]
         return "\n\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+    def functions(self) -> tuple[str, str, str, str]:
+        """`statistics`, `finish`, `merged` and `learn`: what differs from program to program."""
+        return self.statistics_function(), self.finish_function(), self.merged_function(), self.learn_function()
 
     def learn_function(self) -> str:
         pools = ", ".join(f'"{name}"' for name in self.pools())
@@ -74,7 +77,7 @@ class Emitter:
         return "\n".join(lines)
 
     def support(self, used: set[str]) -> list[str]:
-        found = [text for name, text in shared_texts().items() if name in used]
+        found = [shared_text(name) for name in shared_calls() if name in used]
         whole = "".join(found)
         constants = [f"{name} = {value!r}" for name, value in support.CONSTANTS.items() if name in whole]
         return ["\n".join(constants), *found]
