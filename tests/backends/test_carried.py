@@ -7,14 +7,14 @@ from collections import Counter
 from platewright.algebra.functions import FUNCTIONS
 from platewright.backends.carried import carried, definitions, head
 from platewright.backends.numpy import collapsed, em_support, gibbs, hidden_steps, mean_field_support, support
-from platewright.backends.numpy.shared import shared_texts
+from platewright.backends.numpy.shared import shared_calls
 
 STAND_INS = {*hidden_steps.STAND_INS, "draw_parameters", "prepared", "movers"}
 
 
 def test_every_printed_function_has_a_text() -> None:
     printed = {function.numpy for function in FUNCTIONS.values() if "." not in function.numpy}
-    assert printed <= shared_texts().keys()
+    assert printed <= shared_calls().keys()
 
 
 def test_no_two_carried_things_have_one_name() -> None:

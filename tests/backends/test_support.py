@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from platewright.algebra import scaled_lgamma
 from platewright.backends.hints import functions_of, without_hints
-from platewright.backends.numpy import pooling, support
-from platewright.backends.numpy.shared import shared_texts
+from platewright.backends.numpy import decimals, pooling, support, twofold
+from platewright.backends.numpy.shared import shared_text
 
 BOTH = pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
 
@@ -245,7 +247,7 @@ class WithoutHints(ast.NodeTransformer):
 
 def test_shared_functions_are_emitted_without_hints_and_otherwise_as_they_stand() -> None:
     for function in support.SHARED:
-        emitted = ast.parse(shared_texts()[function.__name__])
+        emitted = ast.parse(shared_text(function.__name__))
         for node in ast.walk(emitted):
             assert not isinstance(node, ast.AnnAssign)
             assert getattr(node, "annotation", None) is None
@@ -271,3 +273,11 @@ def test_hints_are_cut_from_signatures_of_any_shape() -> None:
     x = [1]
     return {"a": x, "b: c": (lambda q: q)}'''
     assert without_hints(text) == wanted
+
+
+@pytest.mark.parametrize("module", [support, pooling, decimals, twofold, scaled_lgamma])
+def test_functions_are_cut_from_a_file_where_the_parser_would_cut_them(module: ModuleType) -> None:
+    text = inspect.getsource(module)
+    lines = text.splitlines(keepends=True)
+    parsed = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    assert functions_of(text) == {one.name: "".join(lines[one.lineno - 1 : one.end_lineno]) for one in parsed}

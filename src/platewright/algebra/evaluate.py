@@ -35,6 +35,7 @@ from platewright.algebra.expression import (
 )
 from platewright.algebra.grouped import Grouped, group_sums, grouped
 from platewright.algebra.lazy import special
+from platewright.algebra.lgamma import lgamma
 from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
 
 Array = np.ndarray
@@ -74,7 +75,7 @@ def multivariate_lgamma(x: Array, dimension: Array) -> Array:
     count = int(np.max(dimension))
     result = np.full(np.shape(x), count * (count - 1) / 4 * np.log(np.pi))
     for j in range(count):
-        result = result + special.gammaln(x - j / 2)
+        result = result + lgamma(x - j / 2)
     return result
 
 
@@ -92,7 +93,7 @@ FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "log1p": np.log1p,
     "expm1": np.expm1,
     "absolute": np.abs,
-    "lgamma": lambda x: special.gammaln(x),
+    "lgamma": lgamma,
     "scaled_lgamma": scaled_lgamma,
     "log_beta": log_beta,
     "digamma": lambda x: special.digamma(x),

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from platewright.algebra.lazy import special
 from platewright.backends.naming import Names
 from platewright.backends.numpy.program import Emitter
+from platewright.backends.numpy.support import SHARED
 from platewright.data.dataset import Dataset
 from platewright.errors import ImproperPosterior, NotFinite
 from platewright.family import Array
@@ -20,6 +22,9 @@ from platewright.operations.split_partly_known import observed_name, seen_name
 from platewright.program.program import Program
 
 Statistics = Mapping[str, Any]
+
+CARRIED = {function.__name__: function for function in SHARED}
+"""What an emitted file would carry along."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +41,11 @@ class Loaded:
 
 @lru_cache(maxsize=256)
 def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
-    """Compile an emitted module. The text is ours: names in it are made by `backends/naming.py`."""
-    space: dict[str, Any] = {"__name__": "learned"}
+    """Compile the functions of an emitted module; those that a file would carry are at hand.
+
+    The text is ours: names in it are made by `backends/naming.py`.
+    """
+    space: dict[str, Any] = {"__name__": "learned", "np": np, "special": special, **CARRIED}
     exec(compile(source, "<platewright>", "exec"), space)
     names = Names()
     table = {key: names(key) for key in keys}
@@ -49,7 +57,7 @@ def load_numpy(source: str, keys: tuple[str, ...]) -> Loaded:
 @lru_cache(maxsize=64)
 def loaded(program: Program) -> Loaded:
     """The NumPy module of a program."""
-    text = Emitter(program).module()  # for the interpreter alone: `numpy_source` lays it out for readers
+    text = "\n".join(Emitter(program).functions())
     return load_numpy(text, (*program.columns, *program.plates))
 
 

@@ -11,6 +11,7 @@ register hold different rows; sums keep their lanes apart until the end of the r
 from __future__ import annotations
 
 from platewright.backends.c.vectors import VECTORS
+from platewright.backends.c_em.exponential import EXPONENTIAL
 
 SUPPORT = (
     VECTORS
@@ -22,33 +23,9 @@ SUPPORT = (
 #else
 #define WIDE 2
 #endif
-
-typedef uint64_t whole_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-
-/* exp of numbers up to 0, within 2 units in the last place; 0 below -700, where a share of 1 has long vanished. */
-INLINE lanes small_exp(lanes x)
-{
-    lanes shifted = x * 1.4426950408889634074 + 6755399441055744.0; /* its low bits are those of the integer n */
-    HOLD(shifted);
-    const lanes n = shifted - 6755399441055744.0;
-    lanes r = x - n * 6.93147180369123816490e-01;
-    HOLD(r);
-    r = r - n * 1.90821492927058770002e-10;
-    lanes p = 2.5104688019309567e-08 * r + 2.762635671041447e-07;
-    p = p * r + 2.755725682622733e-06;
-    p = p * r + 2.4801504348760375e-05;
-    p = p * r + 0.0001984126987352847;
-    p = p * r + 0.0013888888932486125;
-    p = p * r + 0.008333333333326573;
-    p = p * r + 0.041666666666573156;
-    p = p * r + 0.1666666666666667;
-    p = p * r + 0.5000000000000006;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    const whole_lanes scaled = (whole_lanes)p + ((whole_lanes)shifted << 52);
-    return (lanes)(scaled & ~(whole_lanes)(x <= -700.0)); /* what is not a number stays so */
-}
-
+"""
+    + EXPONENTIAL
+    + """
 /* Columns of a block less their centre. */
 static void fill(double *restrict target, const double *restrict tile, int64_t columns, const double *restrict centre)
 {
@@ -192,22 +169,23 @@ typedef struct {
 static void take_logs(tally_lanes *tally)
 {
     for (int64_t lane = 0; lane < LANES; lane++)
-        tally->logs[lane] += log(tally->many[lane]);
+        tally->logs[lane] += log2(tally->many[lane]);
     tally->many = 1.0 - (lanes){0.0};
 }
 
 /* The largest log weight of each row of a block. */
-static void find_tops(const double *restrict weight, int64_t levels, double *restrict top)
+static void find_tops(const double *weight, int64_t levels, double *top)
 {
-    for (int64_t i = 0; i < BLOCK; i++)
-        top[i] = weight[i];
-    for (int64_t k = 1; k < levels; k++)
-        for (int64_t i = 0; i < BLOCK; i++)
-            top[i] = weight[k * STRIDE + i] > top[i] ? weight[k * STRIDE + i] : top[i];
+    for (int64_t i = 0; i < BLOCK; i += LANES) {
+        lanes high = AT(weight + i);
+        for (int64_t k = 1; k < levels; k++)
+            high = larger(AT(weight + k * STRIDE + i), high);
+        AT(top + i) = high;
+    }
 }
 
-/* Log weights to probabilities; adds the log of their sums, and keeps the largest log weight. Rows past the end get
- * no weight. */
+/* Log weights to base 2 become probabilities; adds the log of their sums, and keeps the largest log weight. Rows past
+ * the end get no weight. */
 static void soften(double *restrict weight, int64_t levels, int64_t count, tally_lanes *tally)
 {
     double top[BLOCK];
@@ -215,7 +193,7 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, tally
     for (int64_t i = 0; i < BLOCK; i += LANES) {
         lanes middle = AT(top + i), sum = {0.0};
         for (int64_t k = 0; k < levels; k++)
-            sum += AT(weight + k * STRIDE + i) = small_exp(AT(weight + k * STRIDE + i) - middle);
+            sum += AT(weight + k * STRIDE + i) = small_power(AT(weight + k * STRIDE + i) - middle);
         lanes share = 1.0 / sum;
         if (i + LANES > count)
             for (int64_t lane = 0; lane < LANES; lane++)
@@ -263,7 +241,7 @@ static double largest_size(const double *weight, const double *size, int64_t lev
             top = weight[k * STRIDE + i] > top ? weight[k * STRIDE + i] : top;
         for (int64_t k = 0; k < levels; k++) {
             const double w = weight[k * STRIDE + i], beyond = size[k * STRIDE + i] - 64.0 * fabs(w);
-            largest = w > top - 40.0 && beyond > largest ? beyond : largest;
+            largest = w > top - 58.0 && beyond > largest ? beyond : largest;
         }
     }
     return largest;

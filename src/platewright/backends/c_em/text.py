@@ -63,6 +63,7 @@ FUNCTION = """
  * tiles: functions of BLOCK rows side by side, less their centre unless `apart`; size: levels, functions, doubles in a
  * row of the table, codes of a row, columns of the tiles
  * pair: the functions whose product a function is; basis: 1, columns, products
+ * coefficient, table: of log weights; all logs are to base 2
  * apart: each level has its own centre (and `coefficient` is level by level), for levels far apart and narrow
  * tally: sum of logs of weights, largest log weight, largest size of terms (when apart)
  * Returns 0, or 2 when memory is short. */

@@ -53,14 +53,17 @@ class Emitter:
     # -- the module ---
 
     def module(self) -> str:
-        passes = self.statistics_function()
-        finish = self.finish_function()
-        parts = [passes, self.merged_function(), finish, self.learn_function()]
+        parts = self.functions()
         if self.frame is None:
             return "\n\n".join([IMPORTS, *self.support(), *parts])
         means = means_text(self.program, self.printer, self._function)
         frame = replace(self.frame, with_means=bool(means))
         return frame.around([*parts, means], self.support(), self.names)
+
+    def functions(self) -> tuple[str, str, str, str]:
+        """`statistics`, `merged`, `finish` and `learn`: what differs from program to program."""
+        passes, finish = self.statistics_function(), self.finish_function()
+        return passes, self.merged_function(), finish, self.learn_function()
 
     def learn_function(self) -> str:
         pools = ", ".join(f'"{name}"' for name in self.pools())

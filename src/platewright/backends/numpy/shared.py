@@ -25,7 +25,7 @@ def shared(used: Iterable[str]) -> list[str]:
         if name in every and name not in found:
             found.add(name)
             waiting += every[name]
-    texts = [text for name, text in shared_texts().items() if name in found]
+    texts = [shared_text(name) for name in every if name in found]
     whole = "".join(texts)
     return ["".join(text for name, text in shared_constants().items() if name in whole), *texts]
 
@@ -40,14 +40,20 @@ def shared_constants() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def shared_calls() -> dict[str, tuple[str, ...]]:
     """For each support function the others that it calls."""
-    texts = shared_texts()
+    texts = _written()
     return {name: tuple(set(re.findall(r"\b(\w+)\(", text)) & texts.keys()) for name, text in texts.items()}
 
 
+@lru_cache(maxsize=64)
+def shared_text(name: str) -> str:
+    """A support function as emitted: few of them are needed, and to parse all would take longer than a derivation."""
+    return without_hints(_written()[name])
+
+
 @lru_cache(maxsize=1)
-def shared_texts() -> dict[str, str]:
-    """The support functions as emitted, by name."""
+def _written() -> dict[str, str]:
+    """The support functions as they are written, by name."""
     texts: dict[str, str] = {}
     for module in MODULES:
         texts |= functions_of(inspect.getsource(module))
-    return {function.__name__: without_hints(texts[function.__name__]) for function in support.SHARED}
+    return {function.__name__: texts[function.__name__] for function in support.SHARED}

@@ -21,6 +21,8 @@ from platewright.run.hidden.native_em_layout import Doubles, Fused, Layout, fuse
 from platewright.run.hidden.native_em_sums import Contraction, Doubtful, PlacedPool, Sums
 
 ROWS_IN_RANGE = 32_768
+LOG_2 = math.log(2)
+"""The rows are weighed to base 2, whose powers are the cheapest."""
 DOUBT = 1e-9
 """How far rounding may move a log weight before each level is taken about its own centre."""
 
@@ -85,11 +87,12 @@ class NativePass:
             raise Doubtful(because)
         pitch = -(-layout.levels // 4) * 4 if layout.levels <= 16 else -(-layout.levels // 8) * 8
         wide = np.zeros((self.fused.length, pitch))
-        wide[:, : layout.levels] = self.fused.spread(table)
-        given = np.ascontiguousarray(coefficient.T if apart else coefficient)
+        wide[:, : layout.levels] = self.fused.spread(table) / LOG_2
+        given = np.ascontiguousarray(coefficient.T if apart else coefficient) / LOG_2
         found = self.ranges(function, layout.centre_rows(centres), given, wide, apart, threads, probability)
         sums, counts, tally = merged(found[0]), merged(found[1]), found[2].max(axis=0)
         tally[0] = merged(found[2])[0]
+        tally *= LOG_2
         if not np.isfinite(tally[0]):
             raise Doubtful(f"a log weight of {self.one.item.name} is not finite")
         if apart and np.finfo(float).eps * tally[2] > DOUBT:

@@ -1,0 +1,95 @@
+"""The C of exponentials and of largest values, lane by lane: what log-sum-exp needs.
+
+    2^x = 2^n 2^(j / PARTS) 2^r        n + j / PARTS is x rounded to parts of one, so |r| <= 1 / (2 PARTS)
+
+With AVX-512 the 16 roots of two stand in two registers and one instruction looks them up: a polynomial of degree 6 is
+left, where it would be 11. Both were fitted to the least largest error (Remez), which is 1.4e-17.
+"""
+
+from __future__ import annotations
+
+EXPONENTIAL = """
+typedef uint64_t whole_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+#if LANES == 8 && !defined(__clang__)
+#define PARTS 16
+#else
+#define PARTS 1
+#endif
+#define ROUND (6755399441055744.0 / PARTS) /* the low bits of x + ROUND are those of the integer x PARTS */
+
+#if PARTS == 16
+/* Roots of two, less j in the bits where the low bits of a rounded number are added. */
+static const uint64_t ROOT[16] = {
+    0x3ff0000000000000, 0x3fefb5586cf9890f, 0x3fef72b83c7d517b, 0x3fef387a6e756238, 0x3fef06fe0a31b715,
+    0x3feedea64c123422, 0x3feebfdad5362a27, 0x3feeab07dd485429, 0x3feea09e667f3bcd, 0x3feea11473eb0187,
+    0x3feeace5422aa0db, 0x3feec49182a3f090, 0x3feee89f995ad3ad, 0x3fef199bdd85529c, 0x3fef5818dcfba487,
+    0x3fefa4afa2a490da};
+
+INLINE lanes power(lanes rounded, lanes r)
+{
+    const whole_lanes bits = (whole_lanes)rounded;
+    const whole_lanes root = __builtin_shuffle(*(const whole_lanes *)ROOT, *(const whole_lanes *)(ROOT + 8), bits);
+    const lanes near = (lanes)(root + (bits << 48));
+    lanes p = 0.00015403788504571653 * r + 0.0013333781576905016;
+    p = p * r + 0.009618129106131895;
+    p = p * r + 0.05550410865663929;
+    p = p * r + 0.24022650695910094;
+    p = p * r + 0.6931471805599457;
+    return near * r * p + near;
+}
+#else
+INLINE lanes power(lanes rounded, lanes r)
+{
+    lanes p = 4.456676030826705e-10 * r + 7.072586161230777e-09;
+    p = p * r + 1.0178051724308302e-07;
+    p = p * r + 1.3215442586728665e-06;
+    p = p * r + 1.5252733853289477e-05;
+    p = p * r + 0.00015403530441738291;
+    p = p * r + 0.0013333558146395995;
+    p = p * r + 0.009618129107606887;
+    p = p * r + 0.05550410866482166;
+    p = p * r + 0.24022650695910097;
+    p = p * r + 0.6931471805599453;
+    p = p * r + 1.0;
+    return (lanes)((whole_lanes)p + ((whole_lanes)rounded << 52));
+}
+#endif
+
+/* 2^x of numbers up to 0, within 2 units in the last place; 0 below -1000, where a share of 1 has long vanished. What
+ * is not a number stays so. */
+INLINE lanes small_power(lanes x)
+{
+    lanes rounded = x + ROUND;
+    HOLD(rounded);
+    lanes n = rounded - ROUND;
+    HOLD(n);
+    return (lanes)((whole_lanes)power(rounded, x - n) & ~(whole_lanes)(x <= -1000.0));
+}
+
+/* exp(x), in the same way; 0 below -700. */
+INLINE lanes small_exp(lanes x)
+{
+    lanes rounded = x * 1.4426950408889634074 + ROUND;
+    HOLD(rounded);
+    lanes n = rounded - ROUND;
+    HOLD(n);
+    lanes r = x - n * 6.93147180369123816490e-01;
+    HOLD(r);
+    r = (r - n * 1.90821492927058770002e-10) * 1.4426950408889634074;
+    return (lanes)((whole_lanes)power(rounded, r) & ~(whole_lanes)(x <= -700.0));
+}
+
+/* The larger one, lane by lane; the second where one is not a number. */
+INLINE lanes larger(lanes one, lanes other)
+{
+#if defined(__AVX__)
+    lanes found;
+    __asm__("vmaxpd %2, %1, %0" : "=v"(found) : "v"(one), "v"(other));
+    return found;
+#else
+    const whole_lanes is_more = (whole_lanes)(one > other);
+    return (lanes)(((whole_lanes)one & is_more) | ((whole_lanes)other & ~is_more));
+#endif
+}
+"""
