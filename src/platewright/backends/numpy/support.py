@@ -12,7 +12,7 @@ import numpy as np
 
 from platewright.algebra.lazy import special
 from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
-from platewright.backends.numpy.decimals import DIGITS_OF_DECIMAL, decimal_rest
+from platewright.backends.numpy.decimals import DIGITS_OF_DECIMAL, DIGITS_OF_POWER, decimal_rest, decimal_rest_of_each
 from platewright.backends.numpy.pooling import (
     BITS_OF_SLICE,
     FAR_OUT,
@@ -200,6 +200,7 @@ SHARED = (  # in the order in which an emitted file carries them
     twofold_product,
     twofold_quotient,
     decimal_rest,
+    decimal_rest_of_each,
     pooled,
     side_by_side,
     well_pooled,
@@ -245,4 +246,5 @@ CONSTANTS = {
     "FAR_OUT": FAR_OUT,
     "MANY_ROWS": MANY_ROWS,
     "DIGITS_OF_DECIMAL": DIGITS_OF_DECIMAL,
+    "DIGITS_OF_POWER": DIGITS_OF_POWER,
 }
