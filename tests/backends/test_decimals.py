@@ -47,6 +47,14 @@ def test_numbers_at_the_edge_of_a_power_of_ten_are_read_too(value: float) -> Non
     assert abs(Fraction(value) + Fraction(rest) - Fraction(repr(value))) <= abs(Fraction(value)) / 2**100
 
 
+@given(texts=st.lists(DECIMALS, min_size=1, max_size=8), others=st.lists(st.floats(-1e6, 1e6), max_size=2))
+def test_beside_others_in_its_column_a_number_is_read_as_alone(texts: list[str], others: list[float]) -> None:
+    column = np.array([*map(float, texts), *others])
+    alone = [support.decimal_rest(np.array([value]))[0] for value in column]
+    together = support.decimal_rest(np.stack([column, column[::-1]], axis=1))
+    np.testing.assert_allclose(together, np.stack([alone, alone[::-1]], axis=1), rtol=1e-9)
+
+
 def decimals(seed: int, count: int, offset: int, places: int, steps: int = 60) -> list[str]:
     """Decimals with so many places around an offset, as text."""
     generator = np.random.default_rng(seed)

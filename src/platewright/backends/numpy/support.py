@@ -12,7 +12,7 @@ import numpy as np
 
 from platewright.algebra.lazy import special
 from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
-from platewright.backends.numpy.decimals import decimal_rest
+from platewright.backends.numpy.decimals import decimal_rest, decimal_rest_of_each
 from platewright.backends.numpy.pooling import (
     block_means,
     easy_root,
@@ -193,6 +193,7 @@ SHARED = (  # in the order in which an emitted file carries them
     twofold_product,
     twofold_quotient,
     decimal_rest,
+    decimal_rest_of_each,
     pooled,
     side_by_side,
     well_pooled,
