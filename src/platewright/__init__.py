@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from platewright.errors import nearest
 from platewright.language.bounding import Censored, Truncated
 from platewright.language.constructors import (
     Bernoulli,
@@ -127,3 +128,10 @@ __all__ = [
     "write_bugs",
     "write_stan",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """A name that is not there, with the nearest that is."""
+    near = nearest(name, __all__)
+    hint = f"; did you mean pw.{near}?" if near else "; docs/families.md lists the distributions"
+    raise AttributeError(f"platewright has no `{name}`{hint}")

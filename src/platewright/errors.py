@@ -38,11 +38,18 @@ class UnknownName(ModelError):
         self, name: str, known: Iterable[str], *, where: str = "", found: str = "", hint: str | None = None
     ) -> None:
         names = sorted(str(word) for word in known)
-        near = get_close_matches(str(name), names, n=1)
         if hint is None:
-            hint = f"did you mean `{near[0]}`?" if near else ""
-        listed = ", ".join(names) if names else "nothing"
-        super().__init__(found or f"there is no `{name}` here", where=where, expected=f"one of: {listed}", hint=hint)
+            near = nearest(str(name), names)
+            hint = f"did you mean `{near}`?" if near else ""
+        listed = "one of: " + ", ".join(names) if names else "none: there is nothing to choose from"
+        super().__init__(found or f"there is no `{name}` here", where=where, expected=listed, hint=hint)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, whatever its capitals; empty where none is close."""
+    by_small = {known.lower(): known for known in names}
+    near = get_close_matches(name.lower(), by_small, n=1)
+    return by_small[near[0]] if near else ""
 
 
 class NameTaken(ModelError):

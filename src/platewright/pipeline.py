@@ -36,7 +36,7 @@ from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.iterating import run_iterated
+from platewright.run.iterating import no_option, run_iterated
 from platewright.run.results.report import report
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
@@ -169,7 +169,7 @@ class Model(language.Model):
                 plan, columns, dataset, seed, backend, options, {"bind": bound - start, "derive": derived - bound}
             )
         if options:
-            raise UnknownName(min(options), (), where="options of exact")
+            raise no_option(min(options), plan.schema)
         sizes = {**plan.program.sizes, **dataset.sizes}
         check_complete(plan, columns, sizes)
         plan = that_fits(plan, sizes)

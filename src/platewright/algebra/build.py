@@ -45,7 +45,13 @@ def expression(value: object) -> Expression:
     """Numbers become constants; expressions pass."""
     if isinstance(value, Expression):
         return value
-    if isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_)):
+    if isinstance(value, bool):  # what `m.a == 1` is in Python: whether two objects are one
+        raise ParameterError(
+            f"{value} is a truth value, not a number or an expression",
+            expected="a number, a variable of the model, or an expression of them",
+            hint="write pw.equal(a, b) for a == b, pw.less(a, b) for a < b, or 1 and 0",
+        )
+    if isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
         return Constant(float(value))
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return Constant(float(value))

@@ -57,6 +57,22 @@ class Expression:
         # Without this Python would try self[0], self[1], ... for ever.
         raise TypeError("an expression cannot be looped over; reduce it over a plate with pw.sum(..., over=plate)")
 
+    def __abs__(self) -> Expression:
+        return builders().call("absolute", self)
+
+    def __lt__(self, other: object) -> Expression:
+        raise TypeError("an expression is not compared by < or >; use pw.less(a, b), and pw.where(condition, a, b)")
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+    def __matmul__(self, other: object) -> Expression:
+        raise TypeError("an expression has no @; use pw.dot(a, b, over=plate)")
+
+    __rmatmul__ = __matmul__
+
+    def __float__(self) -> float:
+        raise TypeError("an expression has no value yet; use pw.exp, pw.log, pw.sqrt ... in place of math and NumPy")
+
     def __bool__(self) -> bool:
         raise TypeError("an expression has no truth value; use pw.equal(a, b) and pw.where(condition, a, b)")
 

@@ -28,6 +28,7 @@ def orient(signature: Signature, column: ColumnSpec, cells: Cells) -> Cells:
         f"`{column.name}` has {values.ndim} axes ({axes}), but lives on {len(column.plates)} plate{plural}",
         where=f"column `{column.name}`",
         expected=f"axes in this order: ({', '.join(column.plates)})" if column.plates else "a single value",
+        hint="" if column.plates else f"put `{column.name}` on a plate, plates=..., where it repeats",
     )
 
 

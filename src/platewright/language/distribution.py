@@ -9,7 +9,7 @@ import numpy as np
 
 from platewright.algebra.build import expression
 from platewright.algebra.expression import Expression, Index, Indicator, Literal
-from platewright.errors import ParameterError
+from platewright.errors import ParameterError, nearest
 from platewright.family import Family
 from platewright.language.plate import Plate
 
@@ -70,6 +70,11 @@ class Constructor:
         if doubled := set(given) & set(named):
             raise ParameterError(f"{self.family.name} was given `{min(doubled)}` twice", expected=self.usage)
         given.update(named)
+        known = [word for words in slots for word in words]
+        if extra := sorted(set(given) - set(known)):
+            raise ParameterError(
+                f"{self.family.name} has no parameter `{extra[0]}`", expected=self.usage, hint=_meant(extra[0], known)
+            )
         for words in slots:
             chosen = [word for word in words if word in given]
             if len(chosen) > 1:
@@ -81,9 +86,6 @@ class Constructor:
                 given[words[0]] = self.family.defaults[words[0]]
             elif not chosen:
                 raise ParameterError(f"{self.family.name} lacks {' or '.join(words)}", expected=self.usage)
-        known = {word for words in slots for word in words}
-        if extra := set(given) - known:
-            raise ParameterError(f"{self.family.name} has no parameter `{min(extra)}`", expected=self.usage)
         return given
 
     def _spellings(self, parameter: str) -> tuple[str, ...]:
@@ -107,6 +109,36 @@ class Constructor:
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         return self.usage
+
+
+_ELSEWHERE = {
+    **dict.fromkeys(("sigma", "std", "stddev", "scale"), "sd"),
+    **dict.fromkeys(("mu", "loc"), "mean"),
+    **dict.fromkeys(("tau", "inv_cov", "precision_matrix"), "precision"),
+    **dict.fromkeys(("var", "sigma2"), "variance"),
+    **dict.fromkeys(("cov", "covariance_matrix"), "covariance"),
+    **dict.fromkeys(("lam", "lambda_", "beta"), "rate"),
+    **dict.fromkeys(("nu", "df"), "degrees"),
+    **dict.fromkeys(("probs", "prob"), "p"),
+    **dict.fromkeys(("n", "total_count"), "count"),
+    "alpha": "shape",
+}
+"""What other libraries call our parameters."""
+_NOT_HERE = {
+    **dict.fromkeys(("observed", "obs", "data"), "a variable is known when m.learn(data) is given its name"),
+    **dict.fromkeys(("shape", "dims", "size", "sample_shape"), "a variable is repeated by plates=m.plate('name')"),
+    **dict.fromkeys(("initval", "testval", "init"), "values to start from: m.learn(data, initial={...})"),
+}
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    """The parameter that a word of another library stands for, the nearest one, or where its matter is said."""
+    if (ours := _ELSEWHERE.get(word)) in known:
+        return f"write `{ours}`"
+    if word in _NOT_HERE:
+        return _NOT_HERE[word]
+    near = nearest(word, [*known, "plates", "over", "start", "optional"])
+    return f"did you mean `{near}`?" if near else ""
 
 
 def as_plates(plates: object) -> tuple[Plate, ...]:

@@ -310,10 +310,14 @@ class Model:
                 raise self._unequal(name, shown, plate, size, at.name, int(domain.upper) + 1)
 
     def _no_category(self, name: str, shown: str, at: str, what: str) -> PlateError:
+        hint = f"m.{at} = pw.Input(plates=..., levels=plate) holds positions on a plate"
+        if what == "an expression":
+            hint = "a table of positions is an input: m.group = pw.Input(plates=k, levels=g), then m.mu[m.group[m.z]]"
         return PlateError(
             f"`{shown}` is indexed by `{at}`, which is {what}",
             where=f"definition of {name}",
             expected="a category: pw.Categorical, pw.Bernoulli or pw.Input(levels=...)",
+            hint=hint,
         )
 
     def _unequal(self, name: str, shown: str, plate: str, size: int | None, at: str, levels: int) -> PlateError:

@@ -10,7 +10,7 @@ from typing import Any
 
 from platewright.data.dataset import Dataset
 from platewright.derive.explain import explain_plan
-from platewright.errors import UnknownName
+from platewright.errors import UnknownName, nearest
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, run_key
 from platewright.run.checks.sanity import check_moderate
@@ -42,6 +42,19 @@ OPTIONS |= {"mean-field": (*OPTIONS["em"], "update"), "collapsed-gibbs": OPTIONS
 """What `learn` passes on to an iterative schema."""
 
 
+def no_option(word: str, schema: str) -> UnknownName:
+    """The error for a word that `learn` does not take under a schema; it may belong to another one."""
+    allowed = OPTIONS.get(schema, ())
+    takers = [name for name, words in OPTIONS.items() if word in words]
+    near = nearest(word, [*allowed, "goal", "by", "backend", "seed"])
+    hint = f"did you mean `{near}`?" if near else ""
+    if takers:
+        hint = f"leave it out, or choose a schema that takes it: by={' or by='.join(map(repr, takers))}"
+    return UnknownName(
+        word, allowed, where=f"options of {schema}", found=f"{schema} takes no option `{word}`", hint=hint
+    )
+
+
 def run_iterated(
     plan: IterativePlan,
     columns: Mapping[str, Any],
@@ -55,7 +68,7 @@ def run_iterated(
     start = perf_counter()
     allowed = OPTIONS[plan.schema]
     if extra := set(options) - set(allowed):
-        raise UnknownName(min(extra), allowed, where=f"options of {plan.schema}")
+        raise no_option(min(extra), plan.schema)
     check_moderate(columns)
     sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
     found = _run(plan, columns, sizes, dataset.labels, seed, backend, dict(options))

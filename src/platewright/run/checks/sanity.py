@@ -18,7 +18,8 @@ LARGEST = 1e150
 def check_counts(least: int = 1, **counts: float) -> None:
     """Numbers of things to do are whole and not too small."""
     for name, count in counts.items():
-        if count < least or count != int(count):
+        whole = isinstance(count, (int, float, np.integer, np.floating)) and not isinstance(count, bool)
+        if not whole or not np.isfinite(count) or count < least or count != int(count):
             raise ParameterError(f"{name}={count!r}", expected=f"a whole number from {least}")
 
 
