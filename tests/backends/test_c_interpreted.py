@@ -47,6 +47,9 @@ LINES = [
     ("static const double table_1[] = {-1.5, 2e1}; return (int64_t)(table_1[0] * table_1[1]);", -30),
     ("int bad = 0; const int64_t c = within(a, b, &bad); return bad * 10 + c;", 10),
     ("int64_t c = 0; for (int64_t i = 0; i < 600; i++) { double x[64]; x[1] = i; c += x[1] > b; } return c;", 596),
+    ("double x[12]; for (int64_t i = 0; i < 12; i++) x[i] = i; return (int64_t)(x[2 * b + 1] + x[b * b + a - 8]);", 18),
+    ("double x[9] = {0}; for (int64_t i = 0; i < 3; i++) x[i * 3 + 1] += 2; return (int64_t)(9 * x[1] + x[4]);", 20),
+    ("double s = a, x = 2; s += x * b; s = s + s * x; return (int64_t)s;", 48),
     ("return isfinite(a / 0.0) ? 1 : isnan(0.0 / 0.0) ? 2 : 3;", 2),
     ("return (int64_t)(10 * (a < b ? 1 : 0.5) + (1.5 - b) * 2);", 2),
 ]
@@ -111,6 +114,12 @@ FAULTS = {
     "a jump that is not taken": ("if (!(r[at->a].i SIGN r[at->b].i)) GO(at->c)", "if (0) GO(at->c)"),
     "an element beside": ("((value *)r[at->b].p)[r[at->c].i])", "((value *)r[at->b].p)[0])"),
     "a whole number taken for a double": ("first.type == INTEGER && second.type == REAL", "0"),
+    "a product that is lost": (
+        "f->code[place].d = product.c;\n        return;\n    }\n    const",
+        "return;\n    }\n    const",
+    ),
+    "a row of a table beside": ("r[at->c].i * r[at->d].i + r[at->e].i", "r[at->c].i + r[at->d].i + r[at->e].i"),
+    "a position that is read again and was lost": ("last && !reader->kept ?", "last ?"),
     "arrays that are never released": ("    if (reader->arrays)\n", "    if (0)\n"),
     "what is not given is not zero": ("for (int64_t k = 0; at->c && k < count; k++)", "for (int64_t k = 0; 0;)"),
     "a code outside its plate that nobody hears of": ("r[at->d].i |= outside;", ""),

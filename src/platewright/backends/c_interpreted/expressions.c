@@ -243,12 +243,17 @@ static struct operand assignment(struct reader *reader)
     } else if (sign == PAIR('+', '+') || sign == PAIR('-', '-')) {
         advance(reader);
         const struct operand one = of_constant(INTEGER, (value){.i = 1});
+        reader->kept = 1;
         const struct operand was = settled(reader, to);
+        reader->kept = 0;
         store(reader, to, arithmetic(reader, sign == PAIR('+', '+') ? '+' : '-', was, one, reader->free));
         to = of_constant(NOTHING, (value){.i = 0}); /* nobody reads what it was */
     } else if (sign > 255 && (sign & 255) == '=' && strchr("+-*/|", sign >> 8)) {
         advance(reader);
-        const struct operand by = settled(reader, assignment(reader)), was = settled(reader, to);
+        const struct operand by = settled(reader, assignment(reader));
+        reader->kept = 1;
+        const struct operand was = settled(reader, to);
+        reader->kept = 0;
         const struct operand made = arithmetic(reader, sign >> 8, was, by, reader->free);
         store(reader, to, as_type(reader, made, to.type));
     } else

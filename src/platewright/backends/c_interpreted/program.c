@@ -8,8 +8,7 @@ typedef union value {
 } __attribute__((may_alias)) value;
 
 struct code {
-    int16_t op, d;
-    int32_t a, b, c;
+    int16_t op, a, b, c, d, e;
 };
 
 #define COMPARISONS(X) X(LESS, <) X(AT_MOST, <=) X(EQUAL, ==) X(UNLIKE, !=)
@@ -34,7 +33,9 @@ struct code {
     X(ADVANCE, r[at->a].p = (value *)r[at->b].p + r[at->c].i)                                                          \
     X(RETREAT, r[at->a].p = (value *)r[at->b].p - r[at->c].i)                                                          \
     X(ADVANCE_BYTES, r[at->a].p = (char *)r[at->b].p + r[at->c].i)                                                     \
-    X(LOAD, r[at->a] = ((value *)r[at->b].p)[r[at->c].i])
+    X(LOAD, r[at->a] = ((value *)r[at->b].p)[r[at->c].i])                                                              \
+    X(LOAD_OF_TABLE, r[at->a] = ((value *)r[at->b].p)[r[at->c].i * r[at->d].i + r[at->e].i])                           \
+    X(ADD_PRODUCT, r[at->a].d = r[at->b].d + r[at->c].d * r[at->d].d)
 
 #define SET_REAL(NAME, SIGN) X(SET_##NAME, r[at->a].i = r[at->b].d SIGN r[at->c].d)
 #define SET_WHOLE(NAME, SIGN) X(SET_##NAME##_WHOLE, r[at->a].i = r[at->b].i SIGN r[at->c].i)
@@ -48,6 +49,7 @@ struct code {
     X(JUMP, GO(at->c))                                                                                                 \
     X(UNLESS, if (!r[at->a].i) GO(at->c))                                                                              \
     X(WHEN, if (r[at->a].i) GO(at->c))                                                                                 \
+    X(NEXT, if (++r[at->a].i < r[at->b].i) BACK(at->c))                                                                \
     X(AGAIN, if (r[at->a].i) BACK(at->c))                                                                              \
     X(WITHIN, const int outside = (uint64_t)r[at->b].i >= (uint64_t)r[at->c].i; r[at->d].i |= outside;                 \
       r[at->a].i = outside ? 0 : r[at->b].i)                                                                           \

@@ -10,8 +10,52 @@ static int emit(struct reader *reader, int op, int32_t a, int32_t b, int32_t c)
             refuse(reader, "no memory");
         f->code = grown;
     }
-    f->code[f->length] = (struct code){(int16_t)op, 0, a, b, c};
+    if (f->length == MOST_CODE)
+        refuse(reader, "a function is too long");
+    f->code[f->length] = (struct code){(int16_t)op, (int16_t)a, (int16_t)b, (int16_t)c, 0, 0};
     return f->length++;
+}
+
+static int is_variable(const struct reader *reader, int32_t place)
+{
+    for (int k = reader->variables - 1; k >= 0; k--)
+        if (reader->variable[k].is.kind == HELD && reader->variable[k].is.a == place)
+            return 1;
+    return 0;
+}
+
+/* The instruction `before` the next, where it only serves to put a passing value into a register. */
+static struct code *passing(const struct reader *reader, int before, int op, int32_t into)
+{
+    const struct function *const f = reader->function;
+    if (f->length - before < reader->label)
+        return NULL;
+    struct code *const last = f->code + f->length - before;
+    return last->op == op && last->a == into && !is_variable(reader, into) ? last : NULL;
+}
+
+/* Load, or add; with a product just computed for nothing else both become one instruction. */
+static void emit_value(struct reader *reader, int op, int32_t a, int32_t b, int32_t c)
+{
+    struct function *const f = reader->function;
+    const struct code *const last = passing(reader, 1, op == LOAD ? ADD_WHOLE : MULTIPLY, c);
+    if (op == ADD && last && b != c) {
+        const struct code product = *last;
+        f->length--;
+        const int place = emit(reader, ADD_PRODUCT, a, b, product.b);
+        f->code[place].d = product.c;
+        return;
+    }
+    const struct code *const first = op == LOAD && last && !reader->kept ? passing(reader, 2, MULTIPLY_WHOLE, last->b) : NULL;
+    if (first && b != last->b && b != c && last->c != last->b) {
+        const struct code product = *first, sum = *last;
+        f->length -= 2;
+        const int place = emit(reader, LOAD_OF_TABLE, a, b, product.b);
+        f->code[place].d = product.c;
+        f->code[place].e = sum.c;
+        return;
+    }
+    emit(reader, op, a, b, c);
 }
 
 static void lands_here(struct reader *reader, int jump)
@@ -23,7 +67,7 @@ static int32_t fresh(struct reader *reader)
 {
     if (++reader->free > reader->function->registers)
         reader->function->registers = reader->free;
-    if (reader->free > 30000)
+    if (reader->free > MOST_CODE)
         refuse(reader, "too many registers");
     return reader->free - 1;
 }
@@ -34,6 +78,8 @@ static int32_t constant(struct reader *reader, value number)
     for (int k = 0; k < f->constants; k++)
         if (f->constant[k].i == number.i)
             return -1 - k;
+    if (f->constants == MOST_CODE)
+        refuse(reader, "too many constants");
     value *const grown = realloc(f->constant, sizeof(value) * (size_t)(f->constants + 1));
     if (!grown)
         refuse(reader, "no memory");
@@ -62,7 +108,7 @@ static struct operand result_of(struct reader *reader, int type, int op, int32_t
 {
     struct operand found = in_register(type, fresh(reader));
     found.temporary = 1;
-    emit(reader, op, found.a, b, c);
+    emit_value(reader, op, found.a, b, c);
     return found;
 }
 
@@ -86,7 +132,7 @@ static void put_into(struct reader *reader, struct operand it, int32_t into)
     if (it.kind == HELD && it.a == into)
         return;
     if (it.kind == PLACE)
-        emit(reader, LOAD, into, it.a, it.b);
+        emit_value(reader, LOAD, into, it.a, it.b);
     else if (it.kind == COMPARED)
         emit(reader, it.op, into, it.a, it.b);
     else if (it.kind == HELD && it.temporary && f->length > reader->label && f->code[f->length - 1].op < UNLESS_LESS

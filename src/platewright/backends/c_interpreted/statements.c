@@ -192,7 +192,13 @@ static void loop(struct reader *reader)
     reader->next = test;
     advance(reader);
     const struct operand again = truth(reader, expression(reader));
-    emit(reader, again.op + (AGAIN_LESS - SET_LESS), again.a, again.b, body);
+    const struct code *const last = reader->function->code + reader->function->length - 1;
+    const int one = whole_number(reader, 1), steps = last->op == ADD_WHOLE && last->a == last->b && last->c == one;
+    if (steps && again.op == SET_LESS_WHOLE && again.a == last->a && reader->function->length > reader->label) {
+        reader->function->length--;
+        emit(reader, NEXT, again.a, again.b, body);
+    } else
+        emit(reader, again.op + (AGAIN_LESS - SET_LESS), again.a, again.b, body);
     lands_here(reader, out);
     reader->next = after;
     advance(reader);

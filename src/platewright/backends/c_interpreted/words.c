@@ -9,6 +9,7 @@ enum { CONSTANT, HELD, PLACE, COMPARED };
 
 #define PAIR(a, b) ((a) * 256 + (b))
 #define MOST_VARIABLES 1024
+#define MOST_CODE 30000
 
 struct word {
     int kind, sign;
@@ -37,6 +38,7 @@ struct reader {
     struct function *function;
     struct variable variable[MOST_VARIABLES];
     int variables, free, label, arrays, *skips, skipped;
+    int kept; /* whether the position of a place is read again */
     char *trouble;
     int64_t room;
     jmp_buf refused;

@@ -30,8 +30,8 @@ from platewright.schemas.gibbs import GibbsPlan
 PROBED = 2
 """Sweeps that are interpreted to see what they take."""
 
-STEPS_TO_COMPILE = 50_000_000
-"""Instructions that are interpreted in about the time that a compiler takes."""
+STEPS_OF_A_LINE = 150_000
+"""Instructions that are interpreted in about the time that a compiler takes for one line."""
 
 Start = Callable[[np.random.Generator], Mapping[str, Array]]
 
@@ -41,13 +41,14 @@ def native_gibbs(
 ) -> NativeGibbs:
     """The plan as C for so many sweeps of all chains; raises `Unprintable` or `BackendError` when there is none."""
     source = gibbs_source(plan, integer_names(columns))
-    if sweeps * rows_in_a_sweep(plan, sizes) > STEPS_TO_COMPILE:  # a row takes at least one
+    most = STEPS_OF_A_LINE * source.body.count("\n")
+    if sweeps * rows_in_a_sweep(plan, sizes) > most:  # a row takes at least one
         return compiled_gibbs(plan, columns, sizes, source)
     try:
         native = interpreted_gibbs(plan, columns, sizes, source)
     except NotInterpreted:
         return compiled_gibbs(plan, columns, sizes, source)
-    if sweeps * steps_of_a_sweep(native, start, seed) <= STEPS_TO_COMPILE:
+    if sweeps * steps_of_a_sweep(native, start, seed) <= most:
         return native
     made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
     return replace(native, shared=loaded_library(made))
