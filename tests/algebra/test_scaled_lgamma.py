@@ -16,7 +16,7 @@ import platewright as pw
 from platewright.algebra.build import add, call, lgamma, log, multiply, total
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Call, Expression, Index, Reference, walk
-from platewright.algebra.scaled_lgamma import gathered, scaled_lgamma
+from platewright.algebra.scaled_lgamma import coefficients_gathered, gathered, scaled_lgamma
 
 BERNOULLI = [Fraction(1)]
 for order in range(1, 33):
@@ -111,3 +111,59 @@ def test_the_evidence_of_a_billion_categories_has_all_its_digits(counts: tuple[i
     parts = sum(decimal_lgamma(count + 0.5) for count in counts) - decimal_lgamma(sum(counts) + 1.5)
     wanted = float(parts - 3 * decimal_lgamma(0.5) + decimal_lgamma(1.5))
     assert fit.log_evidence == pytest.approx(wanted, rel=4e-16, abs=1e-13)
+
+
+D = Reference("d", (K,))
+
+
+def coefficient(above: Expression, *below: Expression) -> Expression:
+    """Log gammas of rows, each summed on its own."""
+    return add(0.25, total(lgamma(above), K), *(multiply(-1.0, total(lgamma(part), K)) for part in below))
+
+
+def test_log_binomial_coefficients_of_rows_are_found_and_say_the_same() -> None:
+    expression = coefficient(add(C, 1.0), add(D, 1.0), add(C, multiply(-1.0, D), 1.0))
+    together = coefficients_gathered(expression)
+    assert not any(isinstance(part, Call) and part.function == "lgamma" for part in walk(together))
+    environment = Environment({"c": np.array([4.0, 12.0, 300.0]), "d": np.array([0.0, 12.0, 77.0])}, {"k": 3})
+    assert float(evaluate(together, environment)) == pytest.approx(float(evaluate(expression, environment)), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        coefficient(add(C, 2.0), add(D, 1.0), add(C, multiply(-1.0, D), 1.0)),
+        coefficient(add(C, 1.0), add(D, 1.0), add(C, multiply(-2.0, D), 1.0)),
+        coefficient(add(C, 1.0), add(D, 1.0)),
+        add(
+            lgamma(add(A, 1.0)),
+            multiply(-1.0, lgamma(add(B, 1.0))),
+            multiply(-1.0, lgamma(add(A, multiply(-1.0, B), 1.0))),
+        ),
+    ],
+    ids=str,
+)
+def test_other_log_gammas_of_rows_stay(expression: Expression) -> None:
+    assert coefficients_gathered(expression) == expression
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+@pytest.mark.parametrize(
+    "trials, heads",
+    [([10**9], [500_000_000]), ([10**9], [7]), ([10**9, 12, 3 * 10**8], [10**6, 12, 0]), ([5, 9, 40], [0, 9, 17])],
+)
+def test_the_evidence_of_many_trials_is_right_to_the_digits_of_its_coefficients(
+    backend: str, trials: list[int], heads: list[int]
+) -> None:
+    m = pw.Model("trials")
+    row = m.plate("row")
+    m.p = pw.Beta(1.5, 2.5)
+    m.n = pw.Input(plates=row)
+    m.k = pw.Binomial(m.n, m.p, plates=row)
+    found = m.learn({"n": np.array(trials), "k": np.array(heads)}, backend=backend).log_evidence
+    pairs = list(zip(trials, heads, strict=True))
+    coefficients = sum(decimal_lgamma(n + 1) - decimal_lgamma(k + 1) - decimal_lgamma(n - k + 1) for n, k in pairs)
+    yes, no = sum(heads) + 1.5, sum(trials) - sum(heads) + 2.5
+    after = decimal_lgamma(yes) + decimal_lgamma(no) - decimal_lgamma(yes + no)
+    wanted = coefficients + after - decimal_lgamma(1.5) - decimal_lgamma(2.5) + decimal_lgamma(4.0)
+    assert abs(found - float(wanted)) <= 1e-13 + 4e-16 * float(coefficients)

@@ -5,15 +5,19 @@
     lgamma(x) - x log(s)                      =  scaled_lgamma(x, s) - x
     sum_i lgamma(x_i) - lgamma(sum_i x_i)     =  sum_i scaled_lgamma(x_i, s) - scaled_lgamma(s, s),    s = sum_i x_i
 
+    lgamma(a) + lgamma(b) - lgamma(a + b - 1) =  log_beta(a, b) + log(a + b - 1),     one over a binomial coefficient
+
 At counts of a billion a log gamma is about 2e10, and its last digit 4e-6; evidence is a difference of such numbers.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
-from platewright.algebra.build import add, call, multiply, total
-from platewright.algebra.expression import Add, Call, Constant, Expression, Multiply, Sum, rebuild
+from platewright.algebra.build import add, call, lgamma, log, multiply, total
+from platewright.algebra.expression import ZERO, Add, Call, Constant, Expression, Index, Multiply, Sum, rebuild
 from platewright.algebra.lazy import special
 
 Array = np.ndarray
@@ -51,6 +55,43 @@ def gathered(expression: Expression) -> Expression:
             case Multiply((Constant(-1.0), *factors)):
                 terms = _with_shape(terms, term, tuple(factors))
     return add(*terms)
+
+
+def coefficients_gathered(expression: Expression) -> Expression:
+    """The same number, with the three log gammas of binomial coefficients summed over rows together, not one by one."""
+    if not isinstance(expression, Add):
+        return expression
+    terms = list(expression.terms)
+    below = [found for term in terms if (found := _lgamma_of_rows(multiply(-1.0, term))) is not None]
+    for term in expression.terms:
+        if (above := _lgamma_of_rows(term)) is None:
+            continue
+        rows, whole = above
+        parts = [part for over, part in below if over == rows]
+        for one, other in combinations(parts, 2):
+            used = [term, *(multiply(-1.0, _over_rows(rows, lgamma(part))) for part in (one, other))]
+            if add(one, other, -1.0, multiply(-1.0, whole)) == ZERO and all(part in terms for part in used):
+                coefficient = add(call("log_beta", one, other), log(whole))
+                terms = [part for part in terms if part not in used]
+                terms.append(multiply(-1.0, _over_rows(rows, coefficient)))
+    return add(*terms)
+
+
+def _lgamma_of_rows(term: Expression) -> tuple[tuple[Index, ...], Expression] | None:
+    """The indices and the argument of a log gamma that is summed over something."""
+    over: list[Index] = []
+    while isinstance(term, Sum):
+        over.append(term.index)
+        term = term.body
+    if over and isinstance(term, Call) and term.function == "lgamma":
+        return tuple(over), term.arguments[0]
+    return None
+
+
+def _over_rows(over: tuple[Index, ...], body: Expression) -> Expression:
+    for index in reversed(over):
+        body = total(body, index)
+    return body
 
 
 def _with_parts(terms: list[Expression], term: Expression, whole: Expression) -> list[Expression]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from platewright.algebra.build import add
 from platewright.algebra.expression import ZERO, Expression, Reference, names
+from platewright.algebra.scaled_lgamma import coefficients_gathered
 from platewright.algebra.zero_times_log import zero_wins
 from platewright.elimination.search import Search
 from platewright.elimination.state import FamilyConditional, GaussianConditional, State
@@ -211,14 +212,16 @@ def _evidence(evidence: Mapping[tuple[str, ...], Expression], hoister: Hoister) 
     if not evidence:
         return []
     if len(parts) == 1:
-        return [Assign(EVIDENCE, (), hoister.hoist(parts[0][1], "evidence"), "evidence (Lemma 6.4)")]
+        return [
+            Assign(EVIDENCE, (), hoister.hoist(coefficients_gathered(parts[0][1]), "evidence"), "evidence (Lemma 6.4)")
+        ]
     statements = []
     total: list[Expression] = []
     for names_of, part in parts:
         label = hoister.fresh(local_name(names_of))
         shown = ", ".join(names_of) or "what is known throughout"
         why = f"evidence of the piece with {shown} (Lemma 6.4)"
-        statements.append(Assign(label, (), hoister.hoist(part, "evidence"), why))
+        statements.append(Assign(label, (), hoister.hoist(coefficients_gathered(part), "evidence"), why))
         total.append(Reference(label))
     return [*statements, Assign(EVIDENCE, (), add(*total), "evidence is the product over pieces (Corollary 6.1.2)")]
 

@@ -50,6 +50,8 @@ FUNCTIONS: Mapping[str, str] = {
     "expm1": "expm1",
     "absolute": "fabs",
     "lgamma": "lgamma",
+    "scaled_lgamma": "scaled_lgamma",
+    "log_beta": "log_beta",
     "logistic": "logistic",
     "log_logistic": "log_logistic",
     "cos": "cos",

@@ -98,6 +98,33 @@ static inline double log_logistic(double x)
     return x < 0 ? x - log1p(exp(x)) : -log1p(exp(-x));
 }
 """,
+    "scaled_lgamma": """
+/* lgamma(x) - x log(scale) + x, from 10 on by Stirling's series, so that large parts do not cancel. */
+static double scaled_lgamma(double x, double scale)
+{
+    if (!(x >= 10.0))
+        return lgamma(x) - x * log(scale) + x;
+    const double beyond = WHOLE(x - scale) / scale;
+    const double ratio = fabs(beyond) < 0.5 ? log1p(beyond) : log(x / scale);
+    const double y = 1.0 / (x * x);
+    double series = 1.0 / 156;
+    series = 691.0 / 360360 - y * series;
+    series = 1.0 / 1188 - y * series;
+    series = 1.0 / 1680 - y * series;
+    series = 1.0 / 1260 - y * series;
+    series = 1.0 / 360 - y * series;
+    series = 1.0 / 12 - y * series;
+    return (x - 0.5) * ratio - 0.5 * log(scale) + 0.91893853320467274178 + series / x;
+}
+""",
+    "log_beta": """
+/* lgamma(a) + lgamma(b) - lgamma(a + b), also where these are large. */
+static double log_beta(double a, double b)
+{
+    const double sum = a + b;
+    return scaled_lgamma(a, sum) + scaled_lgamma(b, sum) - scaled_lgamma(sum, sum);
+}
+""",
     "digamma": """
 /* The derivative of lgamma: by reflection to x > 0, by recurrence to x >= 10, then Stirling's series. */
 static double digamma(double x)
