@@ -35,7 +35,8 @@ struct code {
     X(ADVANCE_BYTES, r[at->a].p = (char *)r[at->b].p + r[at->c].i)                                                     \
     X(LOAD, r[at->a] = ((value *)r[at->b].p)[r[at->c].i])                                                              \
     X(LOAD_OF_TABLE, r[at->a] = ((value *)r[at->b].p)[r[at->c].i * r[at->d].i + r[at->e].i])                           \
-    X(ADD_PRODUCT, r[at->a].d = r[at->b].d + r[at->c].d * r[at->d].d)
+    X(ADD_PRODUCT, r[at->a].d = r[at->b].d + r[at->c].d * r[at->d].d)                                                  \
+    X(ADD_PRODUCT_WHOLE, r[at->a].i = r[at->b].i * r[at->c].i + r[at->d].i)
 
 #define SET_REAL(NAME, SIGN) X(SET_##NAME, r[at->a].i = r[at->b].d SIGN r[at->c].d)
 #define SET_WHOLE(NAME, SIGN) X(SET_##NAME##_WHOLE, r[at->a].i = r[at->b].i SIGN r[at->c].i)

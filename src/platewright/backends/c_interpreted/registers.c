@@ -24,38 +24,37 @@ static int is_variable(const struct reader *reader, int32_t place)
     return 0;
 }
 
-/* The instruction `before` the next, where it only serves to put a passing value into a register. */
-static struct code *passing(const struct reader *reader, int before, int op, int32_t into)
+/* The last instruction, where it only serves to put a passing value into a register. */
+static const struct code *passing(const struct reader *reader, int op, int32_t into)
 {
     const struct function *const f = reader->function;
-    if (f->length - before < reader->label)
+    const struct code *const last = f->code + f->length - 1;
+    if (f->length <= reader->label || last->op != op || last->a != into || is_variable(reader, into))
         return NULL;
-    struct code *const last = f->code + f->length - before;
-    return last->op == op && last->a == into && !is_variable(reader, into) ? last : NULL;
+    return last;
 }
 
-/* Load, or add; with a product just computed for nothing else both become one instruction. */
+/* In the place of the last instruction one that does its work too. */
+static void emit_joined(struct reader *reader, int op, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e)
+{
+    reader->function->length--;
+    struct code *const made = reader->function->code + emit(reader, op, a, b, c);
+    made->d = (int16_t)d;
+    made->e = (int16_t)e;
+}
+
+/* An instruction; where a product was just computed for it alone, both become one. */
 static void emit_value(struct reader *reader, int op, int32_t a, int32_t b, int32_t c)
 {
-    struct function *const f = reader->function;
-    const struct code *const last = passing(reader, 1, op == LOAD ? ADD_WHOLE : MULTIPLY, c);
-    if (op == ADD && last && b != c) {
-        const struct code product = *last;
-        f->length--;
-        const int place = emit(reader, ADD_PRODUCT, a, b, product.b);
-        f->code[place].d = product.c;
-        return;
-    }
-    const struct code *const first = op == LOAD && last && !reader->kept ? passing(reader, 2, MULTIPLY_WHOLE, last->b) : NULL;
-    if (first && b != last->b && b != c && last->c != last->b) {
-        const struct code product = *first, sum = *last;
-        f->length -= 2;
-        const int place = emit(reader, LOAD_OF_TABLE, a, b, product.b);
-        f->code[place].d = product.c;
-        f->code[place].e = sum.c;
-        return;
-    }
-    emit(reader, op, a, b, c);
+    const struct code *last = NULL;
+    if (b != c && op == ADD && (last = passing(reader, MULTIPLY, c)))
+        emit_joined(reader, ADD_PRODUCT, a, b, last->b, last->c, 0);
+    else if (b != c && op == ADD_WHOLE && (last = passing(reader, MULTIPLY_WHOLE, b)))
+        emit_joined(reader, ADD_PRODUCT_WHOLE, a, last->b, last->c, c, 0);
+    else if (b != c && op == LOAD && !reader->kept && (last = passing(reader, ADD_PRODUCT_WHOLE, c)))
+        emit_joined(reader, LOAD_OF_TABLE, a, b, last->b, last->c, last->d);
+    else
+        emit(reader, op, a, b, c);
 }
 
 static void lands_here(struct reader *reader, int jump)
