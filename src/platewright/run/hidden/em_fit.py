@@ -13,8 +13,8 @@ from platewright.family import Array
 from platewright.inference.answers import MostProbable
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.hidden.em import Estimate
-from platewright.run.hidden.most_probable import most_probable_states
 from platewright.run.hidden.em_backend import SUMS_BY_C, why_not_fused
+from platewright.run.hidden.most_probable import most_probable_states
 from platewright.run.results.iterated import Iterated
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import hidden_named
