@@ -19,7 +19,8 @@ from platewright.graph.graph import read_graph
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import finish
 from platewright.run.hidden import native_em_pass
-from platewright.run.hidden.em import Runner, choose_em_backend, has_ties, start_expectations
+from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em_backend import choose_em_backend, has_ties
 from platewright.run.hidden.native_em import NativeEM
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.flat_mixtures import classes, diagonal, full, latent_class, many_regressors, mixed_columns, one_column

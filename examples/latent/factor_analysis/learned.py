@@ -691,6 +691,7 @@ def mode_of_gamma(shape, rate):
 def conditioned(curvature, log_factors, shape, width):
     """Elements apart: their means, roots of their covariances, log integrals, and halves of log |P|."""
     precision, gradient = curvature(np.zeros((*shape, width)))
+    precision = alike(precision)
     root = np.linalg.cholesky(precision)
     inverse_root = np.linalg.inv(root)
     covariance_root = np.swapaxes(inverse_root, -1, -2)
@@ -700,9 +701,17 @@ def conditioned(curvature, log_factors, shape, width):
 
     mean = solved(gradient)
     mean = mean + solved(curvature(mean)[1])
-    log_root = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
+    log_root = np.broadcast_to(np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1), shape)
     log_norm = log_factors(mean) + 0.5 * width * np.log(2 * np.pi) - log_root
-    return mean, covariance_root, log_norm, log_root
+    return mean, np.broadcast_to(covariance_root, (*shape, width, width)), log_norm, log_root
+
+
+def alike(precision):
+    """Matrices of elements as one for all along each axis of elements on which they do not differ."""
+    for axis in range(precision.ndim - 2):
+        first = precision.take([0], axis=axis) if precision.shape[axis] else precision
+        precision = first if (precision == first).all() else precision
+    return precision
 
 
 def points(mean, root):

@@ -17,7 +17,7 @@ from platewright.run.checks.sanity import check_moderate
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.evidence.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
-from platewright.run.hidden.em import choose_em_backend
+from platewright.run.hidden.em_backend import choose_em_backend
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.mean_field_fit import MeanFieldFit

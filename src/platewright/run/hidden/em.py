@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c.compile import find_compiler
-from platewright.errors import Unbounded, UnknownName
+from platewright.errors import Unbounded
 from platewright.family import Array
 from platewright.language.plate import beginning
+from platewright.program.program import Program
 from platewright.run.checks.sanity import check_possible
-from platewright.run.exact.native import _warn_once
 from platewright.run.exact.posterior import Posterior
+from platewright.run.exact.runner import compiled_statistics
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import some_steps
 from platewright.run.hidden.chain_group import possible, shared
@@ -31,10 +31,6 @@ from platewright.schemas.em import EMPlan
 
 ROWS_TO_START = 5_000
 """More rows than this say nothing more about where to start."""
-ROWS_FOR_C = 20_000
-"""From here on a fused pass is worth a compilation."""
-STEPS_FOR_C = 2_000
-"""The same for the steps of hidden chains."""
 SHORT = 20
 """Iterations of each start before the best is carried on."""
 STEEPEST = 23.0
@@ -71,6 +67,8 @@ class Runner:
     sizes: Mapping[str, int]
     native: NativeEM | NativeCliques | None = None
     """Makes both steps in one pass over the rows; without it, or where it has no C, NumPy makes them one by one."""
+    compiled: bool = False
+    """Whether C sums up the expectations that NumPy made."""
 
     @cached_property
     def _expect(self) -> Loaded:
@@ -80,11 +78,15 @@ class Runner:
         """The mode of the parameters given expectations of the hidden variables, block after block."""
         found = dict(values)
         for number, program in enumerate(self.plan.latent.programs):
-            module = loaded(program)
             everything = {**self.columns, **expectations, **found}
-            statistics = module.statistics(*arguments(program, module, everything, self.all_sizes))
-            found |= self.mode(statistics, everything, number)
+            found |= self.mode(self.summed(program, everything), everything, number)
         return found
+
+    def summed(self, program: Program, everything: Mapping[str, Array]) -> Statistics:
+        """The expected statistics of a block."""
+        module = loaded(program)
+        statistics = compiled_statistics(program) if self.compiled else module.statistics
+        return statistics(*arguments(program, module, everything, self.all_sizes))
 
     @cached_property
     def all_sizes(self) -> dict[str, int]:
@@ -222,28 +224,3 @@ def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Ar
             few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
         runner = Runner(plan, few, {**sizes, row: len(chosen)})
     return runner.begun(start_expectations(plan, runner.columns, runner.sizes, generator), generator)
-
-
-def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
-    """`c` where it was asked for or pays, and hidden variables do not meet; along chains NumPy goes step by step."""
-    if backend not in ("auto", "numpy", "c"):
-        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
-    rows = max((sizes[axes[0].plate] for axes in plan.latent.elements), default=0)
-    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
-    wanted = backend == "c" or (backend == "auto" and rows >= enough)
-    fits = bool(plan.hidden) and not plan.latent.gaussian and len(plan.blocks) == 1
-    fits = fits and all(chain.group.alone for chain in plan.latent.chains)
-    has_compiler = find_compiler() is not None
-    if backend == "c" and not has_compiler:
-        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs EM")
-    return "c" if wanted and fits and has_compiler else "numpy"
-
-
-def has_ties(plan: EMPlan) -> bool:
-    """Whether hidden classes meet."""
-    return any(len(group.members) > 1 for group in plan.latent.groups)
-
-
-def native_runner(plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> NativeEM | NativeCliques:
-    """The C for a plan: by cliques where classes meet."""
-    return NativeCliques(plan, columns, sizes) if has_ties(plan) else NativeEM(plan, columns, sizes)

@@ -26,10 +26,11 @@ from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import expressions_of
 from platewright.run.checks.sizing import check_sizes
-from platewright.run.execute import Statistics, arguments, loaded
+from platewright.run.execute import Statistics
 from platewright.run.hidden.batchable import opened
 from platewright.run.hidden.climbing import Climb, Slope
-from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, choose_em_backend, has_ties, start_values
+from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_values
+from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search
 from platewright.run.hidden.file_checkpoint import file_checkpoint
@@ -115,17 +116,15 @@ class BatchedRunner:
             step = native.step(at)
             if np.isfinite(step.objective):
                 return Passed({0: step.statistics}, step.objective, step.steepest)
-        runner = Runner(self._local, batch.columns, batch.sizes)
+        runner = Runner(self._local, batch.columns, batch.sizes, compiled=self.backend == SUMS_BY_C)
         try:
             found = runner.expected(at)
         except PlatewrightError as error:
             raise _counted_from(error, batch) from error
         statistics = {}
         for number in blocks:
-            program = self.plan.latent.programs[number]
-            module = loaded(program)
             everything = {**batch.columns, **found.expectations, **values}
-            statistics[number] = module.statistics(*arguments(program, module, everything, runner.all_sizes))
+            statistics[number] = runner.summed(self.plan.latent.programs[number], everything)
         return Passed(statistics, found.objective, found.steepest)
 
     def _expectations(self, values: Mapping[str, Array], batch: Rows) -> Mapping[str, Array]:

@@ -13,6 +13,7 @@ from platewright.family import Array
 from platewright.inference.answers import MostProbable
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.hidden.em import Estimate
+from platewright.run.hidden.em_backend import SUMS_BY_C, why_not_fused
 from platewright.run.hidden.most_probable import most_probable_states
 from platewright.run.results.iterated import Iterated
 from platewright.schemas.em import EMPlan
@@ -51,7 +52,8 @@ class EstimatedFit(Iterated):
         """One line: which algorithm ran."""
         count = len(self.estimate.objective)
         state = "interrupted" if self.estimate.interrupted else "converged" if self.estimate.converged else "stopped"
-        return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend})"
+        why = f": {why_not_fused(self.plan)}" if SUMS_BY_C in self.backend else ""
+        return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend}{why})"
 
     def __getitem__(self, name: str) -> Point:
         """The estimate of a parameter, or of a function of parameters."""

@@ -14,7 +14,8 @@ from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts
 from platewright.run.hidden.climbing import Climb, Seen, Slope, climb
-from platewright.run.hidden.em import Estimate, Runner, native_runner, start_values
+from platewright.run.hidden.em import Estimate, Runner, start_values
+from platewright.run.hidden.em_backend import SUMS_BY_C, native_runner
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
 
@@ -51,7 +52,7 @@ def run_em(
 ) -> Estimate:
     """The search of `search` with all rows in memory."""
     native = native_runner(plan, columns, sizes) if backend == "c" else None
-    return search(InMemory(plan, columns, sizes, native), **options)
+    return search(InMemory(plan, columns, sizes, native, backend == SUMS_BY_C), **options)
 
 
 def search(

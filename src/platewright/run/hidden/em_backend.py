@@ -1,0 +1,66 @@
+"""Which steps of EM are C's: both, fused into one pass over the rows; the statistics alone; or none.
+
+A fused pass never stores probabilities, but knows hidden classes and chains of them only. Where hidden variables are
+Gaussian, meet along chains, or parameters take turns, NumPy makes the expectations and C sums them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from platewright.backends.c.compile import find_compiler
+from platewright.backends.c.program import c_program
+from platewright.errors import UnknownName
+from platewright.family import Array
+from platewright.run.exact.native import _warn_once
+from platewright.run.hidden.native_cliques import NativeCliques
+from platewright.run.hidden.native_em import NativeEM
+from platewright.schemas.em import EMPlan
+
+ROWS_FOR_C = 20_000
+"""From here on a pass is worth a compilation."""
+STEPS_FOR_C = 2_000
+"""The same for the steps of hidden chains."""
+SUMS_BY_C = "numpy, sums by c"
+"""Expectations by NumPy, statistics by C."""
+
+
+def choose_em_backend(plan: EMPlan, backend: str, sizes: Mapping[str, int]) -> str:
+    """`c` where it was asked for or pays, and hidden variables do not meet; along chains NumPy goes step by step."""
+    if backend not in ("auto", "numpy", "c"):
+        raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
+    rows = max((sizes[axes[0].plate] for axes in plan.latent.elements), default=0)
+    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
+    wanted = backend == "c" or (backend == "auto" and rows >= enough)
+    has_compiler = find_compiler() is not None
+    if backend == "c" and not has_compiler:
+        _warn_once("no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs EM")
+    if not wanted or not has_compiler:
+        return "numpy"
+    if not why_not_fused(plan):
+        return "c"
+    pays = backend == "c" or rows >= ROWS_FOR_C  # statistics are not what takes the time of a few steps
+    has_sums = any(len(c_program(program).left) < len(program.passes) for program in plan.latent.programs)
+    return SUMS_BY_C if pays and has_sums else "numpy"
+
+
+def why_not_fused(plan: EMPlan) -> str:
+    """What keeps expectations and statistics from one pass in C; nothing where nothing does."""
+    if plan.latent.gaussian:
+        found = [member.name for group in plan.latent.gaussian for member in group.members]
+        return f"{', '.join(found)} {'is' if len(found) == 1 else 'are'} Gaussian"
+    if len(plan.blocks) > 1:
+        return "parameters take turns"
+    if not all(chain.group.alone for chain in plan.latent.chains):
+        return "a chain meets other hidden variables"
+    return ""
+
+
+def has_ties(plan: EMPlan) -> bool:
+    """Whether hidden classes meet."""
+    return any(len(group.members) > 1 for group in plan.latent.groups)
+
+
+def native_runner(plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> NativeEM | NativeCliques:
+    """The C for a plan: by cliques where classes meet."""
+    return NativeCliques(plan, columns, sizes) if has_ties(plan) else NativeEM(plan, columns, sizes)
