@@ -154,3 +154,18 @@ def test_every_method_for_the_evidence_proves_itself(by: str) -> None:
     model.y = pw.Poisson(model.rate[model.z], plates=row)
     found = model.derive(["y"], goal="evidence", by=by).verify()
     assert found.laws and found.passed, str(found)
+
+
+def test_vague_priors_leave_data_on_which_the_laws_can_be_seen() -> None:
+    """Draws of sd 1000 below an exponential would overflow, and scales of Gamma(0.001, 0.001) vanish."""
+    m = pw.Model("vague")
+    row = m.plate("row")
+    m.x = pw.Input(plates=row)
+    m.a = pw.Normal(0, sd=1000)
+    m.b = pw.Normal(0, sd=1000)
+    m.tau = pw.Gamma(0.001, rate=0.001)
+    m.e = pw.Normal(0, precision=m.tau, plates=row)
+    m.y = pw.Poisson(pw.exp(m.a + m.b * m.x + m.e), plates=row)
+    for seed in range(5):
+        found = m.derive(["y"], by="gibbs").verify(seed)
+        assert found.laws and found.passed, str(found)

@@ -15,6 +15,9 @@ from platewright.run.forward import draw_node
 
 ROWS = 6
 OTHERS = 2
+LARGEST = 10.0
+SMALLEST = 0.05
+"""Draws of unknowns beyond these are replaced, where the model allows it."""
 
 
 def small_sizes(graph: Graph) -> dict[str, int]:
@@ -40,7 +43,26 @@ def small_data(graph: Graph, seed: int = 0) -> tuple[dict[str, Array], dict[str,
         if name in values:
             continue
         values[name] = _value(node, values, sizes, generator)
+        if not graph.is_known(name) and node.kind == "random" and not node.domain.is_discrete:
+            values[name] = _moderate(node, values, sizes, generator)
     return values, sizes
+
+
+def _moderate(
+    node: Variable, values: Mapping[str, Array], sizes: Mapping[str, int], generator: np.random.Generator
+) -> Array:
+    """Tame values for wild draws of a vague prior, which overflow below an exponential: laws hold anywhere."""
+    drawn = np.asarray(values[node.name], dtype=float)
+    if node.domain.kind in ("simplex", "matrix"):
+        return drawn
+    least = SMALLEST if node.domain.lower == 0 else 0.0
+    wild = ~((np.abs(drawn) <= LARGEST) & (np.abs(drawn) >= least))
+    if not wild.any():
+        return drawn
+    tame = np.where(wild, generator.uniform(0.5, 2.0, drawn.shape), drawn)
+    with np.errstate(all="ignore"):
+        possible = np.isfinite(evaluate(node.log_density, Environment({**values, node.name: tame}, sizes), node.plates))
+    return tame if np.all(possible) else drawn
 
 
 def _structure(graph: Graph, sizes: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:

@@ -1,6 +1,7 @@
 """Laws of iterative plans on small simulated data.
 
-Gibbs   log p(a, rest) - log p(b, rest) = log p(a | rest) - log p(b | rest)       for any two values of a block
+Gibbs   log p(a, rest) - log p(b, rest) = log p(a | rest) - log p(b | rest)       for any two values of a block,
+        exact or moved along a log density
 Collapsed Gibbs   log weight(a) - log weight(b) = log evidence(a) - log evidence(b)       for levels of an element
 EM      objective = log sum over hidden values of p(data, hidden, parameters); it never falls
 """
@@ -19,6 +20,7 @@ from platewright.graph.graph import Factor
 from platewright.program.program import EVIDENCE
 from platewright.run.checks.simulating import small_data
 from platewright.run.checks.verifying import TOLERANCE, Law, Verification
+from platewright.run.checks.verifying_moves import verify_moves
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.em import Runner
@@ -41,7 +43,8 @@ def verify_iterations(plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan, 
     match plan:
         case GibbsPlan():
             blocks = [block for block in plan.blocks if isinstance(block, ExactBlock)]
-            return Verification(tuple(_ratio(block, plan.factors, values, sizes, seed) for block in blocks))
+            exact = tuple(_ratio(block, plan.factors, values, sizes, seed) for block in blocks)
+            return Verification((*exact, *verify_moves(plan.graph, plan.blocks, plan.factors, values, sizes, seed)))
         case CollapsedPlan():
             return Verification(tuple(_collapsed(plan, move, values, sizes) for move in plan.moves))
         case EMPlan():

@@ -1,0 +1,174 @@
+"""Laws of the blocks of a sweep that no closed form draws, at two places of a block with the rest held.
+
+log density(a) - log density(b)  =  log p(a, rest) - log p(b, rest)            what slices and paths look at
+gradient                         =  differences of log p(a, rest) + volume     what pulls a path
+
+The densities are those that the moves evaluate; the joint is taken from all factors by the interpreter of expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.family import Array
+from platewright.graph.graph import Factor, Graph
+from platewright.language.plate import beginning
+from platewright.run.checks.verifying import TOLERANCE, Law
+from platewright.run.hidden.chain import ChainWeights, chain_weights
+from platewright.run.samplers.block_density import BlockDensity
+from platewright.run.samplers.slicing import element_density
+from platewright.schemas.blocks import (
+    Block,
+    BoundedBlock,
+    ChainBlock,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    OrbitBlock,
+    ScaleBlock,
+    SiteBlock,
+    SliceBlock,
+)
+
+Values = Mapping[str, Array]
+Sizes = Mapping[str, int]
+GRADIENT = 1e-5
+"""How far a gradient may be from differences, relative to the size of both and of the log joint."""
+STEP = 1e-5
+TRIES = 20
+WIDTHS = tuple(np.geomspace(0.02, 1.0, TRIES).tolist())
+"""How far from the first place the others are."""
+
+
+def verify_moves(
+    graph: Graph, blocks: Sequence[Block], factors: tuple[Factor, ...], values: Values, sizes: Sizes, seed: int
+) -> tuple[Law, ...]:
+    """The laws of all blocks but exact ones, whose draws are checked as such."""
+    joint = _Joint(factors, values, sizes)
+    generator = np.random.default_rng(seed)
+    laws: list[Law] = []
+    for block in blocks:
+        if isinstance(block, ExactBlock) or getattr(block, "without", None):
+            continue
+        match block:
+            case SiteBlock():
+                laws += joint.sites(graph, block, generator)
+            case ChainBlock():
+                laws += joint.chain(graph, block, generator)
+            case SliceBlock() | BoundedBlock():
+                laws += joint.slice(graph, block, generator)
+            case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock():
+                laws += joint.path(graph, block, generator)
+    return tuple(laws)
+
+
+class _Joint:
+    """The log joint with some values put in."""
+
+    def __init__(self, factors: tuple[Factor, ...], values: Values, sizes: Sizes) -> None:
+        self.factors, self.values, self.sizes = factors, values, sizes
+
+    def at(self, point: Values) -> float:
+        environment = Environment({**self.values, **point}, self.sizes)
+        with np.errstate(all="ignore"):
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.factors)
+
+    def ratio(self, block: Block, density: Callable[[Values], float], points: Sequence[Values]) -> list[Law]:
+        """The law that a density is the joint but for a constant; nothing where no two places are possible."""
+        possible = [(self.at(point), point) for point in points]
+        possible = [(log_joint, point) for log_joint, point in possible if np.isfinite(log_joint)]
+        if len(possible) < 2:
+            return []
+        first, a = possible[0]
+        # Where the joint is level a lost factor does not show: of many places the one that differs most is taken.
+        second, b = max(possible[1:], key=lambda found: abs(found[0] - first))
+        with np.errstate(all="ignore"):
+            error = abs((density(a) - density(b)) - (first - second)) / (1 + abs(first) + abs(second))
+        return [Law(f"log density of {', '.join(block.variables)}", float(error), bool(error < TOLERANCE))]
+
+    def slice(self, graph: Graph, block: SliceBlock | BoundedBlock, generator: np.random.Generator) -> list[Law]:
+        """Elements do not meet: their conditionals add up to the change of the joint."""
+        (name,) = block.variables
+        node = graph.nodes[name]
+        here = np.asarray(self.values[name], dtype=float)
+        log_elements = element_density(node, block.factors, Environment(self.values, self.sizes))
+        counts = node.domain.kind == "integer"
+        points: list[Values] = [{name: here}]
+        for width in WIDTHS:
+            near = here * np.exp(width * generator.standard_normal(here.shape))
+            moved = here + generator.integers(-1, 2, here.shape) if counts else near
+            inside = np.all((moved >= node.domain.lower) & (moved <= node.domain.upper))
+            if inside and np.any(moved != here):
+                points.append({name: moved})
+        return self.ratio(block, lambda point: float(np.sum(log_elements(point[name]))), points)
+
+    def path(
+        self,
+        graph: Graph,
+        block: HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock,
+        generator: np.random.Generator,
+    ) -> list[Law]:
+        """The density on coordinates without constraints, and its gradient where paths follow it."""
+        slopes = block.slopes if isinstance(block, HamiltonianBlock) else ()
+        density = BlockDensity(graph, block.variables, block.factors, slopes, self.sizes)
+        density.given(self.values)
+        chart = density.coordinates
+        start = chart.free({name: np.asarray(self.values[name], dtype=float) for name in block.variables})
+        places = [start, *(start + width * generator.standard_normal(len(start)) for width in WIDTHS)]
+        points = [chart.values(place)[0] for place in places]
+        laws = self.ratio(block, density.at_values, points)
+        if laws and isinstance(block, HamiltonianBlock):
+            place = next(u for u, point in zip(places, points, strict=True) if np.isfinite(self.at(point)))
+            laws.append(self._gradient(block, density, place))
+        return laws
+
+    def _gradient(self, block: Block, density: BlockDensity, place: Array) -> Law:
+        def height(u: Array) -> float:
+            values, volume = density.coordinates.values(u)
+            return self.at(values) + volume
+
+        steps = STEP * (1 + np.abs(place))
+        shifts = np.diag(steps)
+        differences = np.array([height(place + shift) - height(place - shift) for shift in shifts]) / (2 * steps)
+        found = density.with_gradient(place)[1]
+        scale = 1 + np.abs(found) + np.abs(differences) + abs(height(place))
+        error = float(np.max(np.abs(found - differences) / scale, initial=0.0))
+        return Law(f"gradient of {', '.join(block.variables)}", error, error < GRADIENT)
+
+    def sites(self, graph: Graph, block: SiteBlock, generator: np.random.Generator) -> list[Law]:
+        """Sites are weighed by the factors that touch them: these change as all factors do."""
+        (name,) = block.variables
+        own = _Joint(block.factors, self.values, self.sizes)
+        return self.ratio(block, own.at, self._levels(graph, name, generator))
+
+    def _levels(self, graph: Graph, name: str, generator: np.random.Generator) -> list[Values]:
+        """The values of a discrete variable, and others at random."""
+        here = np.asarray(self.values[name], dtype=np.int64)
+        count = self.sizes[_level_plate(graph, name)]
+        return [{name: here}, *({name: generator.integers(0, count, here.shape)} for _ in range(TRIES))]
+
+    def chain(self, graph: Graph, block: ChainBlock, generator: np.random.Generator) -> list[Law]:
+        """The weights that are filtered, along two chains."""
+        (name,) = block.variables
+        node = graph.nodes[name]
+        first = self.values[beginning(node.axes[0].plate)]
+        weights = chain_weights(
+            name, block.factors, _level_plate(graph, name), first, Environment(self.values, self.sizes)
+        )
+        return self.ratio(block, lambda point: _along(weights, point[name]), self._levels(graph, name, generator))
+
+
+def _level_plate(graph: Graph, name: str) -> str:
+    """The plate of the levels of a discrete variable."""
+    domain = graph.nodes[name].domain
+    return str(domain.levels) if domain.kind == "levels" else f"{name}.levels"
+
+
+def _along(weights: ChainWeights, chain: Array) -> float:
+    """The log weight of one chain."""
+    steps = np.arange(weights.length)
+    later = steps[~weights.first]
+    return float(weights.single[steps, chain].sum() + weights.pair[later, chain[later - 1], chain[later]].sum())
