@@ -30,7 +30,7 @@ from platewright.schemas.gibbs import GibbsPlan
 PROBED = 2
 """Sweeps that are interpreted to see what they take."""
 
-STEPS_OF_A_LINE = 150_000
+STEPS_OF_A_LINE = 125_000
 """Instructions that are interpreted in about the time that a compiler takes for one line."""
 
 Start = Callable[[np.random.Generator], Mapping[str, Array]]
