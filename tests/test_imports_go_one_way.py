@@ -9,6 +9,8 @@ Imports inside functions and under TYPE_CHECKING count too: they are arrows all 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,3 +133,9 @@ def test_an_upward_import_is_found(text: str) -> None:
 )
 def test_a_downward_import_is_fine(text: str) -> None:
     assert upward_imports(text, "algebra", ("platewright", "algebra")) == []
+
+
+def test_emitters_of_plans_are_loaded_when_somebody_looks() -> None:
+    code = "import sys, platewright; print('platewright.backends.plan_source' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert said.stdout.strip() == "False", said.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from platewright.backends.plan_source import plan_source
 from platewright.derive.explain import explain_plan
 from platewright.derive.planner import AnyPlan
 from platewright.errors import PlatewrightError
@@ -55,6 +54,8 @@ def program_stage(plan: AnyPlan, backend: str) -> Shown:
 
 def source_stage(plan: AnyPlan, backend: str) -> Shown:
     """The emitted program."""
+    from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
+
     source = plan_source(plan, backend)
     return source.rstrip("\n"), {"backend": backend, "source": source}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from platewright.backends.plan_source import plan_source
 from platewright.derive.explain import explain_plan
 from platewright.derive.latex import explain_latex
 from platewright.derive.planner import AnyPlan
@@ -150,6 +149,8 @@ def _posterior(fit: AnyFit) -> _Made:
 
 
 def _program(plan: Plan) -> _Made:
+    from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
+
     refused = [f"{refusal}" for refusal in plan.declined]
     text = "The program in no language yet, the NumPy source made from it, and the derivation for a paper."
     lines = [
