@@ -26,6 +26,7 @@ from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.checks.allocation import that_fits
+from platewright.run.checks.given import check_given
 from platewright.run.checks.sizing import check_complete
 from platewright.run.evidence.evidence_fit import EvidenceFit, settled
 from platewright.run.exact.changing import needs_rows, row_plate
@@ -156,7 +157,9 @@ class Model(language.Model):
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
         columns = columns_of(plan.graph, dataset)
-        plan = settled(plan, by, columns, {**fixed_sizes(plan.graph), **dataset.sizes})
+        sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
+        check_given(plan.graph, columns, sizes, dataset.missing)
+        plan = settled(plan, by, columns, sizes)
         derived = perf_counter()
         if not isinstance(plan, Plan):
             if not scan and not are_finite(dataset.columns.values()):

@@ -45,10 +45,14 @@ def find_holes(cells: Cells) -> Holes | None:
 
 
 def fill_holes(column: ColumnSpec, cells: Cells, holes: Holes, start: int = 0) -> Cells:
-    """The cells with the first value seen in every hole; a column without any value is an error."""
+    """The cells with a possible value in every hole; a column without any value is an error.
+
+    Counts get their least value, which every row allows whatever its trials; others the first value seen.
+    """
     if holes.all():
         place = Place(column, cells.values.shape, start)
         raise missing_value(place, 0, int(holes.size))
     values: NDArray[Any] = np.array(cells.values)
-    values[holes] = values[~holes][0]
+    is_count = column.domain.kind == "integer" and values.dtype.kind in "iuf"
+    values[holes] = column.domain.lower if is_count else values[~holes][0]
     return replace(cells, values=values)
