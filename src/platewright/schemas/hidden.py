@@ -192,7 +192,12 @@ def group_of(members: Sequence[Hidden], factors: Sequence[Factor], given: Sequen
     """One group with its elimination order; what is given stays."""
     names = {item.name for item in members}
     if odd := next((item for item in members if _plates(item) != _plates(members[0])), None):
-        return Declined(NAME, f"the hidden variables {members[0].name} and {odd.name} meet but live on other plates")
+        places = " and ".join(", ".join(_plates(item)) or "no plate" for item in (members[0], odd))
+        return Declined(
+            NAME,
+            f"the hidden variables {members[0].name} and {odd.name} meet but live on other plates ({places}): what is "
+            "hidden on two plates is summed out together only where one of them is a chain",
+        )
     for factor in factors:
         if reason := _apart(factor, names):
             return Declined(NAME, reason)
