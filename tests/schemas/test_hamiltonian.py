@@ -9,15 +9,16 @@ import pytest
 from scipy import stats
 
 import platewright as pw
-from platewright.backends.kernels.hamiltonian import Metric, State, follow, leapfrog
-from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover, window_ends
+from platewright.backends.kernels.hamiltonian import State, follow, leapfrog
+from platewright.backends.kernels.hamiltonian_mover import DualAveraging, HamiltonianMover, window_ends
+from platewright.backends.kernels.metric import Metric, curvature_apart, curvature_together
 from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.errors import DivergenceWarning, EnergyWarning
 from platewright.family import Array
 from platewright.graph.graph import read_graph
 from platewright.run.samplers.moving import mover as mover_of_block
 from platewright.run.samplers.native_gibbs import compiled_gibbs
-from platewright.run.samplers.native_gibbs_moves import movers_of
+from platewright.run.samplers.native_gibbs_moves import AT, movers_of
 from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.schemas.gibbs import GibbsPlan, HamiltonianBlock, ScaleBlock, plan_gibbs
@@ -40,10 +41,15 @@ def bent_draws(count: int, generator: np.random.Generator) -> Array:
     return np.stack([first, first**2 + 0.5 * generator.standard_normal(count)], axis=1)
 
 
+def spread_as(covariance: list[list[float]]) -> Metric:
+    """A metric of two coordinates."""
+    return curvature_together(np.linalg.inv(covariance)).metric(np.zeros(2))
+
+
 def kept_by_moves(count: int = 1500) -> None:
     """Started in its target, a path ends in it; step and metric are neither tuned nor good."""
     generator = np.random.default_rng(6)
-    metric = Metric(np.linalg.cholesky(np.array([[0.7, 0.2], [0.2, 1.1]])))
+    metric = spread_as([[0.7, 0.2], [0.2, 1.1]])
     ends = np.array([follow(u, bent, metric, 0.45, generator).u for u in bent_draws(count, generator)])
     noise = 2 * (ends[:, 1] - ends[:, 0] ** 2)
     for found in (ends[:, 0], noise, np.sqrt(2) * 0.5 * (ends[:, 0] + noise)):
@@ -56,7 +62,7 @@ def test_a_path_keeps_its_target() -> None:
 
 def check_reversible() -> None:
     generator = np.random.default_rng(1)
-    metric = Metric(np.array([0.8, 1.3]))
+    metric = curvature_apart(np.array([0.8, 1.3]) ** -2.0).metric(np.zeros(2))
     u = bent_draws(1, generator)[0]
     start = State(u, generator.standard_normal(2), *bent(u))
     there = leapfrog(start, 0.3, bent, metric)
@@ -70,7 +76,7 @@ def test_a_step_back_undoes_a_step() -> None:
 
 
 def check_energy() -> None:
-    metric = Metric(np.linalg.cholesky(np.array([[0.7, 0.5], [0.5, 1.1]])))
+    metric = spread_as([[0.7, 0.5], [0.5, 1.1]])
     generator = np.random.default_rng(1)
     u = bent_draws(1, generator)[0]
     start = State(u, generator.standard_normal(2), *bent(u))
@@ -163,11 +169,11 @@ def test_nothing_is_learned_after_warm_up() -> None:
     for _ in range(60):
         values = {**values, **mover.move(values, generator)}
     mover.end_warm_up()
-    step, learned = mover.step, mover.curvature.learned.copy()
+    step, learned = mover.step, mover.curvature
     for _ in range(20):
         values = {**values, **mover.move(values, generator)}
     assert mover.step == step
-    np.testing.assert_array_equal(mover.curvature.learned, learned)
+    assert mover.curvature is learned
 
 
 def test_lost_paths_are_told() -> None:
@@ -215,18 +221,43 @@ def test_c_tells_of_its_paths_what_numpy_tells() -> None:
     assert isinstance(plan, GibbsPlan)
     generator = np.random.default_rng(1)
     chain = compiled_gibbs(plan, small.columns, small.sizes).chain(small.hidden, generator)
-    (number, mover), *_ = movers_of(chain, generator).items()
+    (_, mover), *_ = movers_of(chain, generator).items()
     mover.end_warm_up()
     by_hand = Energies()
     for _ in range(30):
         chain.run(1, 1)
-        by_hand.add(chain.arrays[f"{number}:tuning"][8])
+        by_hand.add(mover.numbers[AT["LAST"]])
     told = mover.told()
     assert (told.paths, told.diverged) == (30, 0)
     assert told.energies.share == pytest.approx(by_hand.share, rel=1e-9)
-    chain.arrays[f"{number}:tuning"][0] = 1e6
+    mover.numbers[AT["STEP"]] = 1e6
     chain.run(4, 1)
     assert (mover.told().paths, mover.told().diverged) == (34, 4)
+
+
+@needs_compiler
+def test_c_learns_the_step_that_numpy_learns() -> None:
+    case = next(case for case in COUPLED if case.name == "gamma_both")
+    small = instance(case, 0)
+    plan = plan_gibbs(case.graph, "posterior")
+    assert isinstance(plan, GibbsPlan)
+    generator = np.random.default_rng(1)
+    chain = compiled_gibbs(plan, small.columns, small.sizes).chain(small.hidden, generator)
+    (_, mover), *_ = movers_of(chain, generator).items()
+    mover.begin_warm_up(1000)
+    mover.hand_over()
+    by_hand = DualAveraging.around(mover.step)
+    for _ in range(40):
+        chain.run(1, 1)
+        by_hand.learn(float(mover.numbers[AT["ACCEPTANCE"]]))
+        assert mover.numbers[AT["STEP"]] == pytest.approx(np.exp(by_hand.log_step), rel=1e-12)
+    assert mover.numbers[AT["LOG_AVERAGE"]] == pytest.approx(by_hand.log_average, rel=1e-12)
+    step = mover.numbers[AT["STEP"]]
+    mover.end_warm_up()
+    chain.run(1, 1)
+    kept = mover.numbers[AT["STEP"]]
+    chain.run(20, 1)
+    assert mover.numbers[AT["STEP"]] == kept != step
 
 
 def test_an_impossible_start_is_left_during_warm_up() -> None:

@@ -9,9 +9,12 @@ import pytest
 
 from platewright.algebra import tape
 from platewright.backends.kernels import (
+    climb,
     coordinate_slices,
     coordinates,
+    curvature,
     hamiltonian,
+    metric,
     orbit_moves,
     scale_moves,
     sites,
@@ -22,7 +25,7 @@ from platewright.run.hidden import chain, climbing
 from platewright.run.hidden import chain_group as run_chains
 from platewright.run.hidden import em as run_em
 from platewright.run.samplers import gibbs, slicing
-from platewright.schemas import chain_group, chain_programs, expectations, integrated, slopes, soft
+from platewright.schemas import chain_group, chain_programs, expectations, integrated, rough, slopes, soft
 from platewright.schemas import gibbs as blocks
 from schemas import (
     test_chain_block,
@@ -30,6 +33,7 @@ from schemas import (
     test_em_laws,
     test_hamiltonian,
     test_mean_field_laws,
+    test_metric,
     test_orbits,
     test_schemas_agree,
     test_sites,
@@ -187,8 +191,17 @@ MUTANTS: tuple[Mutant, ...] = (
            test_hamiltonian.kept_by_moves),
     mutant("a path forgets weights", hamiltonian.Follower.point, "weight if np.isfinite(weight) else -np.inf",
            "0.0 * weight", test_hamiltonian.kept_by_moves),
-    mutant("a step pulls back by the wrong root", hamiltonian.Metric.back, "gradient @ self.root",
-           "self.root @ gradient", test_hamiltonian.check_energy),
+    mutant("a step pulls back by the wrong root", metric.Metric.back, "self.inverse @ trunk",
+           "trunk @ self.inverse", test_hamiltonian.check_energy),
+    mutant("a leaf forgets its trunk", metric.Metric.along, "(self.across * trunk[self.ties]).sum(axis=1)", "0.0",
+           test_metric.check_arrow),
+    mutant("leaves meet", rough.leaves_of, "name in taken or ", "", test_metric.check_all_leaves),
+    mutant("draws of a trunk put nothing right", curvature.corrected, "_shrunk_spread(trunk)", "np.eye(len(root))",
+           partial(test_metric.check_corrected, 0)),
+    mutant("draws of leaves put nothing right", curvature.corrected, "1 / _shrunk_variances(leaves)",
+           "np.ones(split.leaves)", partial(test_metric.check_corrected, 5)),
+    mutant("a climb moves what is held", climb._climbed, "np.where(stay, 0.0, metric.along(metric.back(slope / size)))",
+           "metric.along(metric.back(slope / size)) + 1e-9 * stay", test_metric.check_climb),
     mutant("a step forgets its second half", hamiltonian.leapfrog, "half + 0.5 * step * metric.back(gradient)", "half",
            test_hamiltonian.check_reversible),
     mutant("a lost path is kept", hamiltonian.Follower.point, "not diverged, diverged", "True, False",

@@ -50,6 +50,10 @@ class HamiltonianBlock:
     why: str
     scaled: tuple[Scaled, ...] = ()
     """The members whose precision the rest alone fixes."""
+    leaves: tuple[str, ...] = ()
+    """Members whose elements meet neither each other nor those of other leaves."""
+    held: tuple[str, ...] = ()
+    """Members that set the scale of others: a climb would take both to a point."""
     without: tuple[str, ...] = ()
     """As above."""
 

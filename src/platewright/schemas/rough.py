@@ -20,8 +20,8 @@ from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
 from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, OrbitBlock, ScaleBlock, SliceBlock
 from platewright.schemas.orbits import orbits, ways
-from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of
-from platewright.schemas.slopes import slopes_of
+from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of, scales_within
+from platewright.schemas.slopes import Slope, slopes_of
 
 MOST_STRETCHED = 64
 """Unknowns that are known to have more elements are not stretched: so many know their spread well by themselves."""
@@ -87,11 +87,37 @@ def _block(graph: Graph, every: Sequence[Factor], group: Sequence[str], reasons:
     around = touching(every, joined)
     slopes = slopes_of(around, joined)
     if not isinstance(slopes, Declined):
-        return HamiltonianBlock(joined, around, slopes, why, fixed_scales(graph, joined))
+        return _along_gradient(graph, joined, around, slopes, why)
     slopes = slopes_of(factors, group)
     if isinstance(slopes, Declined):
         return CoordinateBlock(tuple(group), factors, f"{why}; {slopes.reason}")
-    return HamiltonianBlock(tuple(group), factors, slopes, why, fixed_scales(graph, group))
+    return _along_gradient(graph, tuple(group), factors, slopes, why)
+
+
+def _along_gradient(
+    graph: Graph, group: tuple[str, ...], factors: tuple[Factor, ...], slopes: tuple[Slope, ...], why: str
+) -> HamiltonianBlock:
+    scaled, held = fixed_scales(graph, group), scales_within(graph, group)
+    return HamiltonianBlock(group, factors, slopes, why, scaled, leaves_of(graph, factors, group), held)
+
+
+def leaves_of(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> tuple[str, ...]:
+    """Members of a group none of whose elements meet, those with most elements first."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for name in sorted(group, key=lambda name: _elements(graph, name), reverse=True):
+        if not graph.nodes[name].axes or name in taken or meets_itself(graph, factors, name) is not None:
+            continue
+        found.append(name)
+        for factor in touching(factors, (name,)):
+            taken |= factor.names
+    return tuple(found)
+
+
+def _elements(graph: Graph, name: str) -> tuple[int, int]:
+    """How many axes, and how many elements where sizes are known."""
+    axes = graph.nodes[name].axes
+    return len(axes), prod(graph.plates[axis.plate].size or 1 for axis in axes)
 
 
 def _neighbours(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> tuple[str, ...]:

@@ -50,3 +50,12 @@ def fixed_scales(graph: Graph, group: Sequence[str]) -> tuple[Scaled, ...]:
     """The members of a group whose precision depends on none of them."""
     found = [scaled_form(graph.nodes[name]) for name in group]
     return tuple(form for form in found if form is not None and not names(form.precision) & set(group))
+
+
+def scales_within(graph: Graph, group: Sequence[str]) -> tuple[str, ...]:
+    """The members of a group that have ends, as scales have, or decide about more than the location of another."""
+    setting: set[str] = set()
+    for name in group:
+        parameters = dict(graph.nodes[name].parameters)
+        setting |= {other for word, value in parameters.items() if word != "mean" for other in names(value)}
+    return tuple(name for name in group if name in setting or not graph.nodes[name].domain.is_unbounded)

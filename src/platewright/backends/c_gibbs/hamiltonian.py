@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from platewright.backends.c_gibbs.arrow import TUNING
 from platewright.backends.c_gibbs.coordinates import DensityWriter, pieces_of, whole_length
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.graph.graph import Graph
 from platewright.schemas.blocks import HamiltonianBlock
-
-TUNING = 12
-"""Step, whether the metric is dense, most doublings; and back: acceptance, whether the path was lost, steps; and over
-all paths so far: their number, those lost, and of the energy the last, the mean, squares about it and of changes."""
 
 
 class HamiltonianWriter:
@@ -29,7 +26,9 @@ class HamiltonianWriter:
         self.local: dict[str, Slot] = {}
 
     def function(self) -> Function:
-        return Function(self.arrays, self.number, self.local, {"tuning": (), "curvature": ()})
+        return Function(
+            self.arrays, self.number, self.local, {"tuning": (), "curvature": (), "places": (), "spread_sums": ()}
+        )
 
     def functions(self) -> list[str]:
         """Gradient, what the rest fixes of the precision, and the move."""
@@ -79,23 +78,25 @@ class HamiltonianWriter:
         function = self.function()
         printer = function.printer
         count = function.length_text(whole_length(self.pieces))
-        tuning = function.computed("tuning", ((((),) * TUNING),))
+        tuning = function.computed("tuning", ((((),) * len(TUNING)),))
         curvature = function.computed("curvature", ())
-        printer.line(f"const int64_t count = {count}, dense = {tuning}[1] != 0.0;")
-        printer.line("double *const root = space(chain, 100 * count + (dense ? count * count : count));")
+        places = function.computed("places", (), integer=True)
+        sums = function.computed("spread_sums", (whole_length(self.pieces),))
+        printer.line(f"const int64_t count = {count}, leaves = (int64_t){tuning}[TUNING_LEAVES];")
+        printer.line(f"const int64_t wide = (int64_t){tuning}[TUNING_WIDE];")
+        printer.line("const int64_t learned = leaves * (1 + wide) + (count - leaves) * (count - leaves);")
+        printer.line("double *const root = space(chain, 100 * count + learned);")
         printer.line("if (!root)")
         printer.line("    return 2;")
-        printer.line("double *const u = root + (dense ? count * count : count), *const fixed = u + count;")
+        printer.line("double *const u = root + learned, *const fixed = u + count;")
         self.coordinates(function)
         printer.line(f"bad |= precision_{self.number}(chain, fixed);")
-        printer.line(f"memcpy(root, {curvature}, sizeof(double) * (dense ? count * count : count));")
-        printer.line("for (int64_t i = 0; i < count; i++)")
-        printer.line("    root[dense ? i * count + i : i] += fixed[i];")
-        printer.line("for (int64_t i = 0; !dense && i < count; i++)")
-        printer.line("    root[i] = sqrt(root[i]);")
-        printer.line("if (dense && !cholesky(count, root))")
+        printer.line("struct metric metric;")
+        printer.line(f"if (!arrow(&metric, count, leaves, wide, {places}, {curvature}, fixed, root))")
         printer.line("    return 4;")
-        printer.line(f"follow(gradient_{self.number}, chain, count, u, root, {tuning}, fixed + count);")
+        printer.line("for (int64_t i = 0; i < count; i++)")
+        printer.line(f"    {sums}[i] += 1.0 / fixed[i]; /* infinite where the rest fixes nothing */")
+        printer.line(f"follow(gradient_{self.number}, chain, count, u, &metric, {tuning}, fixed + count);")
         printer.line("/* the chosen point becomes the state */")
         printer.line(f"gradient_{self.number}(chain, u, fixed);")
         printer.line("for (int64_t i = 0; i < count; i++)")

@@ -1,14 +1,29 @@
 """Hamiltonian paths in C: double a path until it turns back, and choose one of its points by weight.
 
-The same kernel as `backends/kernels/hamiltonian.py` (Hoffman and Gelman 2014, Betancourt 2017); the metric is given
-by the precision of the coordinates, a diagonal or the lower root of a table.
+The same kernel as `backends/kernels/hamiltonian.py` (Hoffman and Gelman 2014, Betancourt 2017) with the metric of
+`backends/kernels/metric.py`; the step learns as `backends/kernels/hamiltonian_mover.py` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from platewright.backends.c_gibbs.arrow import ARROW
+from platewright.backends.kernels.hamiltonian_mover import WANTED
+
 PATHS: Mapping[str, str] = {
+    "arrow": ARROW,
+    "learn_step": f"""
+/* Dual averaging towards an acceptance of {WANTED} (Hoffman and Gelman 2014), as `DualAveraging` learns in Python. */
+static void learn_step(double *tuning, double acceptance)
+{{
+    const double count = tuning[TUNING_COUNT] += 1.0, share = 1.0 / (count + 10.0), weight = pow(count, -0.75);
+    tuning[TUNING_ERROR] = (1.0 - share) * tuning[TUNING_ERROR] + share * ({WANTED} - acceptance);
+    tuning[TUNING_LOG_STEP] = tuning[TUNING_CENTRE] - sqrt(count) / 0.05 * tuning[TUNING_ERROR];
+    tuning[TUNING_LOG_AVERAGE] = weight * tuning[TUNING_LOG_STEP] + (1.0 - weight) * tuning[TUNING_LOG_AVERAGE];
+    tuning[TUNING_STEP] = exp(tuning[TUNING_LOG_STEP]);
+}}
+""",
     "follow": """
 #define MOST_DOUBLINGS 10
 #define DIVERGED 1000.0 /* a rise in energy beyond which a path is lost */
@@ -28,35 +43,10 @@ struct follower {
     gradient_function *gradient;
     struct chain *chain;
     int64_t count;
-    const double *root; /* of the precision: a number for each coordinate, or a lower triangle */
-    int dense;
+    const struct metric *metric;
     double step, energy, *scratch;
     struct path paths[MOST_DOUBLINGS + 2];
 };
-
-/* out = R' slope, for R R' = the inverse of the precision. */
-static void pulled(const struct follower *f, const double *slope, double *out)
-{
-    const int64_t n = f->count;
-    for (int64_t i = 0; i < n; i++) {
-        double sum = slope[i];
-        for (int64_t k = 0; f->dense && k < i; k++)
-            sum -= f->root[i * n + k] * out[k];
-        out[i] = sum / f->root[f->dense ? i * n + i : i];
-    }
-}
-
-/* out = R r. */
-static void pushed(const struct follower *f, const double *r, double *out)
-{
-    const int64_t n = f->count;
-    for (int64_t i = n - 1; i >= 0; i--) {
-        double sum = r[i];
-        for (int64_t k = i + 1; f->dense && k < n; k++)
-            sum -= f->root[k * n + i] * out[k];
-        out[i] = sum / f->root[f->dense ? i * n + i : i];
-    }
-}
 
 static double dot(const double *a, const double *b, int64_t count)
 {
@@ -78,14 +68,15 @@ static void copy_point(struct point *to, const struct point *from, int64_t count
 static void leapfrog(const struct follower *f, const struct point *from, double step, struct point *to)
 {
     double *const pull = f->scratch, *const half = pull + f->count;
-    pulled(f, from->slope, pull);
+    pulled(f->metric, from->slope, pull);
     for (int64_t i = 0; i < f->count; i++)
         half[i] = from->r[i] + 0.5 * step * pull[i];
-    pushed(f, half, pull);
+    memcpy(to->r, half, sizeof(double) * f->count);
+    pushed(f->metric, to->r, pull);
     for (int64_t i = 0; i < f->count; i++)
         to->u[i] = from->u[i] + step * pull[i];
     to->log_density = f->gradient(f->chain, to->u, to->slope);
-    pulled(f, to->slope, pull);
+    pulled(f->metric, to->slope, pull);
     for (int64_t i = 0; i < f->count; i++)
         to->r[i] = half[i] + 0.5 * step * pull[i];
 }
@@ -153,13 +144,12 @@ static void piece(struct follower *f, const struct point *start, int backwards, 
     join(f, out, newer, backwards, 0);
 }
 
-/* One move from `u`, which becomes a point of the path; tuning: step, whether the root is dense, most doublings; and
- * back: acceptance, whether the path was lost, steps; then sums over all paths: their number, those lost, the last
- * energy, the mean energy, squares about it, squares of changes. `room` holds 98 count doubles. */
-static void follow(gradient_function *gradient, struct chain *chain, int64_t count, double *u, const double *root,
-                   double *tuning, double *room)
+/* One move from `u`, which becomes a point of the path; during warm-up the step learns from it. `room` holds 98 count
+ * doubles. */
+static void follow(gradient_function *gradient, struct chain *chain, int64_t count, double *u,
+                   const struct metric *metric, double *tuning, double *room)
 {
-    struct follower f = {gradient, chain, count, root, tuning[1] != 0.0, tuning[0], 0.0, room, {{{0}}}};
+    struct follower f = {gradient, chain, count, metric, tuning[TUNING_STEP], 0.0, room, {{{0}}}};
     room += 2 * count;
     for (int k = 0; k < MOST_DOUBLINGS + 2; k++) {
         struct path *const p = &f.paths[k];
@@ -177,22 +167,24 @@ static void follow(gradient_function *gradient, struct chain *chain, int64_t cou
     memcpy(path->chosen, u, sizeof(double) * count);
     f.energy = 0.5 * dot(path->first.r, path->first.r, count) - path->first.log_density;
     path->goes_on = 1;
-    for (int depth = 0; depth < (int)tuning[2] && path->goes_on; depth++) {
+    for (int depth = 0; depth < (int)tuning[TUNING_DOUBLINGS] && path->goes_on; depth++) {
         const int backwards = uniform(chain->random) < 0.5;
         piece(&f, backwards ? &path->first : &path->last, backwards, depth, newer);
         join(&f, path, newer, backwards, 1);
     }
     memcpy(u, path->chosen, sizeof(double) * count);
-    tuning[3] = path->acceptance / (double)(path->steps > 0 ? path->steps : 1);
-    tuning[4] = path->diverged;
-    tuning[5] = (double)path->steps;
-    const double gap = f.energy - tuning[9], change = f.energy - tuning[8];
-    tuning[11] += tuning[6] > 0.0 ? change * change : 0.0;
-    tuning[6] += 1.0;
-    tuning[7] += path->diverged;
-    tuning[8] = f.energy;
-    tuning[9] += gap / tuning[6];
-    tuning[10] += gap * (f.energy - tuning[9]);
+    tuning[TUNING_ACCEPTANCE] = path->acceptance / (double)(path->steps > 0 ? path->steps : 1);
+    tuning[TUNING_LOST] = path->diverged;
+    tuning[TUNING_STEPS] = (double)path->steps;
+    const double gap = f.energy - tuning[TUNING_MEAN], change = f.energy - tuning[TUNING_LAST];
+    tuning[TUNING_CHANGES] += tuning[TUNING_PATHS] > 0.0 ? change * change : 0.0;
+    tuning[TUNING_PATHS] += 1.0;
+    tuning[TUNING_ALL_LOST] += path->diverged;
+    tuning[TUNING_LAST] = f.energy;
+    tuning[TUNING_MEAN] += gap / tuning[TUNING_PATHS];
+    tuning[TUNING_SQUARES] += gap * (f.energy - tuning[TUNING_MEAN]);
+    if (tuning[TUNING_LEARNS] != 0.0)
+        learn_step(tuning, tuning[TUNING_ACCEPTANCE]);
 }
 """,
 }

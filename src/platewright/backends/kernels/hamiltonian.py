@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from platewright.backends.kernels.metric import Metric
 from platewright.family import Array
 
 MOST_DOUBLINGS = 10
@@ -21,21 +22,6 @@ DIVERGED = 1000.0
 
 Sloped = Callable[[Array], tuple[float, Array]]
 """A log density with its gradient."""
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """The scale of each coordinate, or a root of their covariance: `R` of the formulas above."""
-
-    root: Array
-
-    def along(self, r: Array) -> Array:
-        """R r."""
-        return self.root * r if self.root.ndim == 1 else self.root @ r
-
-    def back(self, gradient: Array) -> Array:
-        """R' gradient."""
-        return self.root * gradient if self.root.ndim == 1 else gradient @ self.root
 
 
 @dataclass(frozen=True, eq=False)

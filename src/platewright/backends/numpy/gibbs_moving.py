@@ -25,6 +25,8 @@ def learn(
         moving = movers(size)
         for mover in moving.values():
             mover.begin_warm_up(warm_up)
+            if warm_up and hasattr(mover, "climb"):  # only along a gradient there is a way up
+                values = {**values, **mover.climb({**data, **values}, generator)}
         for _ in range(warm_up):
             values = sweep(values, data, size, generator, moving)
         for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution

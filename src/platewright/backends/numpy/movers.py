@@ -70,7 +70,8 @@ class MoverText:
                 if block.scaled:
                     shown = {f.name: self._full(f.precision, self.nodes[f.name].axes) for f in block.scaled}
                     self._returned("precisions", "The precision that the rest alone gives each of these.", shown)
-                return called("HamiltonianMover", density)
+                named = {word: self._named(getattr(block, word)) for word in ("leaves", "held")}
+                return called("HamiltonianMover", density, *(f"{w}=({n},)" for w, n in named.items() if n))
             case CoordinateBlock():
                 return called("CoordinateMover", self._density(block.variables, block.factors))
             case ScaleBlock():
@@ -101,6 +102,9 @@ class MoverText:
         """Name and ends of the domain."""
         domain = self.nodes[name].domain
         return f'"{self.names(name)}", {_number(domain.lower)}, {_number(domain.upper)}'
+
+    def _named(self, variables: Sequence[str]) -> str:
+        return ", ".join(f'"{self.names(name)}"' for name in variables)
 
     def _returned(self, word: str, doc: str, shown: dict[str, str], lines: Sequence[str] = ()) -> None:
         listed = ", ".join(f'"{self.names(name)}": {value}' for name, value in shown.items())

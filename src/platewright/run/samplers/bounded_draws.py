@@ -11,6 +11,7 @@ from platewright.backends.kernels.bounded_draws import BoundedMover
 from platewright.families.bounded import drawn_between
 from platewright.family import Array, Family
 from platewright.graph.graph import Graph
+from platewright.language.variable import Variable
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.samplers.slicing import element_density
@@ -58,11 +59,26 @@ class BlockWithinBounds(BoundedMover):
         return drawn_between(*self.conditional(values), lower, upper, share)
 
     def _bounds(self, values: Values) -> tuple[Array, Array]:
-        environment = Environment(values, self.sizes)
-        shape = tuple(self.sizes[axis.plate] for axis in self.node.axes)
-        lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
-        for bound in self.block.lower:
-            lower = np.maximum(lower, evaluate(bound, environment, self.node.axes))
-        for bound in self.block.upper:
-            upper = np.minimum(upper, evaluate(bound, environment, self.node.axes))
-        return lower, upper
+        return bounds_of(self.block, self.node, Environment(values, self.sizes))
+
+
+def bounds_of(block: BoundedBlock, node: Variable, environment: Environment) -> tuple[Array, Array]:
+    """The tightest bounds of each element."""
+    shape = tuple(environment.sizes[axis.plate] for axis in node.axes)
+    lower, upper = np.full(shape, node.domain.lower), np.full(shape, node.domain.upper)
+    for bound in block.lower:
+        lower = np.maximum(lower, evaluate(bound, environment, node.axes))
+    for bound in block.upper:
+        upper = np.minimum(upper, evaluate(bound, environment, node.axes))
+    return lower, upper
+
+
+def put_within(block: BoundedBlock, node: Variable, environment: Environment) -> Array:
+    """The value of an unknown, with elements outside their bounds put inside: midway, or a tenth beyond the one."""
+    here = np.asarray(environment.values[node.name])
+    lower, upper = bounds_of(block, node, environment)
+    with np.errstate(invalid="ignore"):
+        midway = 0.5 * (lower + upper)
+        above, below = lower + np.maximum(1.0, 0.1 * np.abs(lower)), upper - np.maximum(1.0, 0.1 * np.abs(upper))
+    inside = np.where(np.isfinite(lower), np.where(np.isfinite(upper), midway, above), below)
+    return np.where((here > lower) & (here < upper), here, inside)

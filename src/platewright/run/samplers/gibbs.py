@@ -13,6 +13,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
+from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.backends.kernels.slices import SliceMover
 from platewright.errors import PlatewrightError
 from platewright.family import Array
@@ -177,6 +178,8 @@ def run_chain(
     keeping = Keeping() if keeping is None else keeping
     for found in sampler.movers.values():
         found.begin_warm_up(warm_up)
+        if warm_up and isinstance(found, HamiltonianMover):
+            sampler.values |= found.climb({**sampler.columns, **sampler.values}, sampler.generator)
     for _ in range(warm_up):
         sampler.sweep()
         tick()

@@ -51,7 +51,7 @@ def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mappi
             return BlockSlices(graph, block, sizes)
         case HamiltonianBlock():
             density = BlockDensity(graph, block.variables, block.factors, block.slopes, sizes, block.scaled)
-            return HamiltonianMover(density)
+            return HamiltonianMover(density, block.leaves, block.held)
         case CoordinateBlock():
             return CoordinateMover(BlockDensity(graph, block.variables, block.factors, (), sizes))
         case BoundedBlock():

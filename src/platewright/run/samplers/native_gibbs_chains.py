@@ -75,52 +75,35 @@ class _Worker:
             self.stop.set()
 
     def warm(self) -> None:
-        """Sweep, and set slice widths from the second half of the sweeps so far, as NumPy's sampler does."""
-        warm_up, sliced = self.counts.warm_up, tuple(self.chain.owner.source.sliced)
-        recent: dict[str, list[Array]] = {name: [] for name in sliced}
-        ends = sorted({n for n in (warm_up // 4, warm_up // 2, warm_up - 1) if n > 4})
-        for mover in self.movers.values():
+        """Sweep from stop to stop, where metrics are learned, and slice widths from the second half of the sweeps."""
+        warm_up, movers = self.counts.warm_up, self.movers.values()
+        widths = {n + 1 for n in (warm_up // 4, warm_up // 2, warm_up - 1) if n > 4}
+        looks: set[int] = set()
+        for mover in movers:
             mover.begin_warm_up(warm_up)
-        start = 0
-        for end in (*ends, warm_up - 1):
-            if end < start:
-                continue
-            found = self.learn(end + 1 - start, sliced) if self.movers else self.sweeps(end + 1 - start, sliced)
-            for name, values in found.items():
-                recent[name].append(values)
-            start = end + 1
-            if end in ends:
-                whole = {name: np.concatenate(parts) for name, parts in recent.items()}
-                self.chain.tune({name: values[len(values) // 2 :] for name, values in whole.items()})
-                tune_scales(self.chain)
-        for mover in self.movers.values():
-            mover.end_warm_up()
-
-    def learn(self, count: int, keep: tuple[str, ...]) -> dict[str, Array]:
-        """Sweeps block by block, so that paths are learned from as they come."""
-        kept: dict[str, list[Array]] = {name: [] for name in keep}
-        blocks = range(len(self.chain.owner.plan.blocks))
-        for _ in range(count):
+            looks |= mover.stops
+            if warm_up:
+                mover.start_high()
+        keep = dict.fromkeys([*self.chain.owner.source.sliced, *(n for m in movers for n in m.names)])
+        kept = {name: self.room(name, warm_up) for name in keep}
+        at = 0
+        for end in sorted({0, *looks, *widths, warm_up}):
+            self.run(end, 1, kept, at, warming=True)
             if self.stop.is_set():
-                break
-            for number in blocks:
-                if number in self.movers:
-                    self.movers[number].path()
-                else:
-                    self.chain.run(1, 1, only=number)
-            for name, values in kept.items():
-                values.append(np.array(self.chain.arrays[name]))
-            self.done += 1
-        return {name: np.array(values) for name, values in kept.items()}
+                return
+            for mover in movers:
+                mover.stop({name: kept[name][at:end] for name in mover.names})
+            if end in widths:
+                self.chain.tune({name: kept[name][end // 2 : end] for name in self.chain.owner.source.sliced})
+                tune_scales(self.chain)
+            at = end
+        for mover in movers:
+            mover.end_warm_up()
 
     def room(self, name: str, count: int) -> Array:
         """An array for so many draws of an unknown."""
         values = self.chain.arrays[name]
         return np.empty((count, *values.shape), values.dtype)
-
-    def sweeps(self, count: int, keep: tuple[str, ...]) -> dict[str, Array]:
-        """Sweeps of the warm-up, some unknowns kept."""
-        return self.run(count, 1, {name: self.room(name, count) for name in keep}, warming=True)
 
     def run(
         self, count: int, thin: int, kept: dict[str, Array], at: int = 0, warming: bool = False

@@ -1,22 +1,27 @@
-"""Tuning of the blocks that C moves along a gradient or along a scale: learned in Python during warm-up, then fixed.
+"""Tuning of the blocks that C moves along a gradient or along a scale: learned during warm-up, then fixed.
 
-During warm-up the blocks of a sweep are called one by one, so that a path's acceptance can be learned from at once;
-after it step and metric stand in the arrays of the chain, and whole sweeps are C's.
+Steps are learned by C, path by path. At a few stops Python looks at the curvature and at the draws since the last, and
+puts a new metric where C reads it; between stops, and after warm-up, whole sweeps are C's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from platewright.backends.c_gibbs.arrow import TUNING
 from platewright.backends.kernels.coordinates import Joined
 from platewright.backends.kernels.density import Density
-from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS
-from platewright.backends.kernels.hamiltonian_mover import LOOKS, HamiltonianMover, curvature_at
+from platewright.backends.kernels.hamiltonian_mover import DualAveraging, HamiltonianMover
 from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.family import Array
 from platewright.run.samplers.native_gibbs import NativeChain
 from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.blocks import HamiltonianBlock
+
+AT = {word: place for place, word in enumerate(TUNING)}
+"""Where the numbers of a block stand."""
 
 
 class NativeDensity(Density):
@@ -31,7 +36,7 @@ class NativeDensity(Density):
         self.number = number
         self.last: tuple[Array, Array] | None = None
 
-    def forget(self) -> None:
+    def given(self, values: Mapping[str, Array]) -> None:
         """The chain, or what surrounds the block, has moved."""
         self.last = None
 
@@ -46,17 +51,18 @@ class NativeDensity(Density):
 
     def known_precision(self) -> Array:
         """The precision that the rest gives each coordinate."""
-        u = self.coordinates.free(self.chain.arrays)
-        return self._found(u)[1 + len(u) :]
+        size = self.coordinates.size
+        found = self.last[1] if self.last is not None else self._found(self.coordinates.free(self.chain.arrays))
+        return found[1 + size :]
 
     def _found(self, u: Array) -> Array:
-        if self.last is None or not np.array_equal(u, self.last[0]):
+        if self.last is None or not (u == self.last[0]).all():
             self.last = np.array(u), self.chain.gradients(self.number, u)
         return self.last[1]
 
 
 class NativeHamiltonian(HamiltonianMover):
-    """A block whose paths are C's and whose tuning is Python's."""
+    """A block whose paths and steps are C's, and whose metric is Python's."""
 
     density: NativeDensity
 
@@ -65,55 +71,82 @@ class NativeHamiltonian(HamiltonianMover):
     ) -> None:
         owner = chain.owner
         coordinates = unconstrained([owner.plan.graph.nodes[name] for name in block.variables], owner.sizes)
-        super().__init__(NativeDensity(chain, number, coordinates))
+        super().__init__(NativeDensity(chain, number, coordinates), block.leaves, block.held)
         self.chain = chain
         self.number = number
         self.generator = generator
-        self.hand_over(MOST_DOUBLINGS)
+        self.numbers = chain.arrays[f"{number}:tuning"]
+        self.sums = chain.arrays[f"{number}:spread_sums"]
+        self.hand_over()
 
-    def hand_over(self, doublings: int) -> None:
+    def hand_over(self) -> None:
         """Put step and metric where C reads them."""
-        learned = self.curvature.learned
-        step = self.step if self.tuning is None else float(np.exp(self.tuning.log_step))
-        self.chain.replace(f"{self.number}:curvature", np.array(learned, float, order="C"))
-        self.chain.arrays[f"{self.number}:tuning"][:3] = step, learned.ndim == 2, doublings
+        found, tuning = self.curvature, self.tuning
+        learned = np.concatenate([found.leaves, found.across.ravel(), found.trunk.ravel()])
+        self.chain.replace(f"{self.number}:curvature", learned)
+        places = np.concatenate([found.order, found.ties.ravel()])
+        self.chain.replace(f"{self.number}:places", np.array(places, np.int64))
+        step = self.step if tuning is None else float(np.exp(tuning.log_step))
+        head = step, len(found.leaves), found.ties.shape[1], self._most_doublings(), tuning is not None
+        self.numbers[: len(head)] = head
+        if tuning is not None:
+            state = tuning.centre, tuning.count, tuning.error, tuning.log_step, tuning.log_average
+            self.numbers[AT["CENTRE"] : AT["ACCEPTANCE"]] = state
 
-    def path(self) -> None:
-        """One move of the chain, learned from."""
+    @property
+    def names(self) -> list[str]:
+        """The unknowns of the block."""
+        return [part.name for part in self.density.coordinates.parts]
+
+    def take_back(self, draws: Mapping[str, Array]) -> None:
+        """What C has learned from the sweeps that made these draws."""
+        sweeps = len(next(iter(draws.values())))
+        centre, count, error, log_step, average = self.numbers[AT["CENTRE"] : AT["ACCEPTANCE"]].tolist()
+        self.tuning = DualAveraging(centre, int(count), error, log_step, average)
+        self.sweeps += sweeps
+        free = self.density.coordinates.free
+        self.kept += [free({name: values[k] for name, values in draws.items()}) for k in range(sweeps)]
+        self.spreads += [self.sums / max(sweeps, 1)] * sweeps
+        self.sums[...] = 0.0
+
+    def start_high(self) -> None:
+        """Climb before the first sweep; the chain is left where that led."""
+        if self.density.coordinates.size:
+            self._leave_at(self.density.coordinates.free(self.climb(self.chain.arrays, self.generator)))
+
+    def stop(self, draws: Mapping[str, Array]) -> None:
+        """Learn from the sweeps since the last stop, and hand over what is to be done until the next."""
         if not self.density.coordinates.size:
             return
         with np.errstate(all="ignore"):
-            self.density.forget()
-            u = self._start(self.chain.arrays, self.generator)
-            if self.tuning is not None and self.sweeps in LOOKS and self.sweeps <= self.begins:
-                self.curvature = curvature_at(self.density, u, self.generator)
-                self._restart(u, self.generator)
-            self.hand_over(self._most_doublings())
-            self.density.log_density(u)  # the chain stands where it was, or where it starts anew
-            self.chain.run(1, 1, only=self.number)
-            self.density.forget()
-            acceptance = self.chain.arrays[f"{self.number}:tuning"][3]
-            if self.tuning is None:
-                return
-            found = self.density.coordinates.free(self.chain.arrays)
-            self._learn(found, float(acceptance), self.generator)
-            self.density.log_density(found)  # learning may have looked elsewhere
+            self.take_back(draws)
+            if self.sweeps in self.stops:
+                self.density.given({})
+                u = self._possible(self.chain.arrays, self.generator)
+                self._look(u, self.generator)
+                self._leave_at(u)
+            self.hand_over()
+
+    def _leave_at(self, u: Array) -> None:
+        """Looks leave the chain elsewhere."""
+        self.density.given({})
+        self.density.log_density(u)
+        self.density.given({})
 
     def end_warm_up(self) -> None:
         """From now on nothing changes."""
         super().end_warm_up()
-        self.hand_over(MOST_DOUBLINGS)
-        self.chain.arrays[f"{self.number}:tuning"][6:] = 0.0
+        self.hand_over()
+        self.numbers[AT["PATHS"] :] = 0.0
 
     def told(self) -> Told:
         """What the paths since warm-up tell, as C has added it up."""
-        count, diverged, last, mean, spread, changes = self.chain.arrays[f"{self.number}:tuning"][6:].tolist()
-        variables = tuple(part.name for part in self.density.coordinates.parts)
-        return Told(variables, int(count), int(diverged), Energies(int(count), last, mean, spread, changes))
+        count, diverged, last, mean, spread, changes = self.numbers[AT["PATHS"] :].tolist()
+        return Told(tuple(self.names), int(count), int(diverged), Energies(int(count), last, mean, spread, changes))
 
 
 def movers_of(chain: NativeChain, generator: np.random.Generator) -> dict[int, NativeHamiltonian]:
-    """The blocks of a chain that are tuned sweep by sweep."""
+    """The blocks of a chain whose metric is learned."""
     found = {}
     for number, block in enumerate(chain.owner.plan.blocks):
         if isinstance(block, HamiltonianBlock):

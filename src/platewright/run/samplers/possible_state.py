@@ -62,13 +62,13 @@ def _moved(
     reach: float,
     generator: np.random.Generator,
 ) -> Array:
-    """One unknown after a jump of its elements in impossible factors; those that became worse stay where they were."""
+    """One unknown after a jump of its elements in impossible factors; those that gain nothing by it stay."""
     here = values[node.name]
     near = [factor for factor in factors if node.name in factor.names]
     before = _faults(node, near, Environment(values, sizes))
     there = np.where(before > 0, _jump(node, here, sizes, reach, generator), here)
     after = _faults(node, near, Environment({**values, node.name: there}, sizes))
-    return np.where(after <= before, there, here)
+    return np.where(after < before, there, here)
 
 
 def _jump(node: Variable, here: Array, sizes: Mapping[str, int], reach: float, generator: np.random.Generator) -> Array:

@@ -22,6 +22,7 @@ from platewright.run.exact.native import thread_count
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
+from platewright.run.samplers.bounded_draws import put_within
 from platewright.run.samplers.diagnosing import array_stats
 from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain
 from platewright.run.samplers.labels import Matching, match
@@ -36,6 +37,7 @@ from platewright.run.samplers.sampled import Sampled, one_after_another
 from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
 from platewright.run.ticking import progress
+from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.gibbs import GibbsPlan
 
 SECONDS_TO_COMPILE = 1.5
@@ -219,6 +221,10 @@ def run_gibbs(
 
     def start(generator: np.random.Generator) -> dict[str, Array]:
         values = starting_values(plan.graph, wanted, sizes, generator, initial)
+        for block in plan.blocks:
+            if isinstance(block, BoundedBlock):
+                (name,) = block.variables
+                values[name] = put_within(block, plan.graph.nodes[name], Environment({**columns, **values}, sizes))
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
     sweeps = int(chains * (warm_up + draws * thin))
