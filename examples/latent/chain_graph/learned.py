@@ -151,25 +151,6 @@ def summary(drawn):
     return found
 
 
-def moved(unknown, values, reach, generator):
-    """An unknown after a jump of its elements in impossible rows; those that became worse stay where they were."""
-    here = values[unknown.name]
-    before = unknown.faults(values)
-    there = np.where(before > 0, jumped(unknown, here, reach, generator), here)
-    after = unknown.faults({**values, unknown.name: there})
-    return np.where(after <= before, there, here)
-
-
-def jumped(unknown, here, reach, generator):
-    """Elements at random distances of up to the reach, within the range of the unknown."""
-    if unknown.kind == "levels":
-        return generator.integers(int(unknown.lower), int(unknown.upper) + 1, np.shape(here))
-    there = here + reach * generator.uniform(-1.0, 1.0, np.shape(here))
-    if unknown.kind == "integer":
-        return np.clip(np.rint(there), unknown.lower, unknown.upper).astype(np.int64)
-    return np.where((there > unknown.lower) & (there < unknown.upper), there, here)
-
-
 class SliceMover:
     """One unknown of one chain; the width of its brackets follows the spread of its draws during warm-up.
 

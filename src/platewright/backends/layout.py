@@ -35,7 +35,7 @@ def _may_break(line: str) -> bool:
     start = line.lstrip()
     if start.startswith(('"""', "#")) or " # " in line or " for " in line or " lambda" in line:
         return False
-    return start.startswith(("return ", '"')) or bool(_top_level(line, _ASSIGNED))
+    return start.startswith(("return ", '"', "np.")) or bool(_top_level(line, _ASSIGNED))
 
 
 def _broken(line: str, width: int) -> list[str]:
