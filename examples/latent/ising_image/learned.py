@@ -170,6 +170,8 @@ MANY_ROWS = 65536
 """Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
 """Every decimal of so many digits is the only one of its length that rounds to its float."""
+DIGITS_OF_POWER = 22
+"""Powers of ten up to here are floats."""
 IMPOSSIBLE = -1e200
 """Stands for minus infinity, so that a state with fewer violations is preferred as long as none is possible."""
 
@@ -214,6 +216,22 @@ def twofold_quotient(left, right):
 
 def decimal_rest(values):
     """What the decimal of at most 15 digits that rounds to a float has beyond it; NaN where there is none."""
+    with np.errstate(all="ignore"):  # what is too large or small for these powers is looked at on its own
+        digits = 1 + np.floor(np.log10(np.abs(values).max(axis=0, initial=0.0)))
+        places = np.clip(np.nan_to_num(DIGITS_OF_DECIMAL - digits), 0, DIGITS_OF_POWER).astype(int)
+        power = np.array([10**k for k in range(DIGITS_OF_POWER + 1)], dtype=float)[places]
+        whole = np.rint(values * power)  # most columns have all their numbers on one grid
+        near = whole / power
+        product, error = two_product(near, power)
+        rest = np.asarray(((whole - product) - error) / power)
+        odd = (near != values) | ~(np.abs(whole) < 10.0**DIGITS_OF_DECIMAL) | np.isnan(rest)
+    if odd.any():
+        rest[odd] = decimal_rest_of_each(values[odd])
+    return rest
+
+
+def decimal_rest_of_each(values):
+    """The same for numbers of any size, each on a grid of its own."""
     size = np.abs(values)
     fraction = size != np.floor(size)  # whole numbers stand for themselves
     scale = np.floor(np.log10(np.where(fraction, size, 1.0)))
