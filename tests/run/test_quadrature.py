@@ -10,9 +10,9 @@ from scipy import integrate, special, stats
 
 import platewright as pw
 from language import unlisted_gaussian, unlisted_others
+from platewright.backends.kernels.quadrature import Surface
 from platewright.errors import ImproperPosterior, NotSolvable, SizeError
 from platewright.run.evidence.evidence_fit import EvidenceFit
-from platewright.run.evidence.evidence_quadrature import Surface
 
 PROBLEMS = {found.__name__: found for found in (*unlisted_gaussian.PROBLEMS, *unlisted_others.PROBLEMS)}
 

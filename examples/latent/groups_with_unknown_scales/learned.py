@@ -585,10 +585,6 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
-LEAST_MASS = 1e-9
-"""The share of a family between bounds below which inverting F loses too many digits."""
-
-
 def summary(drawn):
     """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
     found = {}
@@ -597,23 +593,6 @@ def summary(drawn):
             found[f"{name} mean"] = values.mean(axis=(0, 1))
             found[f"{name} sd"] = values.std(axis=(0, 1))
     return found
-
-
-def between(cumulative, quantile, lower, upper, share, centre=None):
-    """The point that leaves `share` of the mass between the bounds below it, and where it can be trusted."""
-    low, high, part = (np.asarray(value, dtype=float) for value in np.broadcast_arrays(lower, upper, share))
-    turned = np.zeros(np.shape(part), dtype=bool)
-    if centre is not None:  # symmetric about it: work in the lower tail, which keeps its digits
-        turned = low > centre
-        low, high = np.where(turned, 2 * centre - high, low), np.where(turned, 2 * centre - low, high)
-        part = np.where(turned, 1 - part, part)
-    with np.errstate(all="ignore"):
-        at_low, at_high = cumulative(low), cumulative(high)
-        found = quantile(at_low + part * (at_high - at_low))
-    sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
-    sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
-    found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
-    return (found if centre is None else np.where(turned, 2 * centre - found, found)), sure
 
 
 # -- the table and the command line ------------------------------------------------------------------------------------

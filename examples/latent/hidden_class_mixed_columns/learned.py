@@ -254,8 +254,6 @@ SLICES = 5
 """Numbers are cut into as many slices of so many bits: twofold precision has 106."""
 FINEST = 2.0**-94
 """What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
-FAR_OUT = 1e5
-"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
 """Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
@@ -505,18 +503,6 @@ def merged_pools(left, right):
     between = twofold_product(tuple(part[..., :, None] for part in pull), tuple(part[..., None, :] for part in shift))
     scatter = twofold_sum(twofold_sum((left[2], left[4]), (right[2], right[4])), between)
     return total, mean[0], scatter[0], mean[1], scatter[1]
-
-
-def is_ill_conditioned(pool):
-    """Whether too little is left of a column after its mean, or after others, for its scatter to be trusted."""
-    return len(pool) < 5 and np.size(pool[2]) > 0 and (is_far_out(pool) or is_collinear(pool))
-
-
-def is_far_out(pool):
-    """Whether a column is further from zero than `FAR_OUT` times its spread: it was rounded too much when stored."""
-    diagonal = pool[2].diagonal(axis1=-2, axis2=-1)
-    far = pool[0][..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal
-    return is_much(pool[0], far & (diagonal > 0))
 
 
 def is_collinear(pool):

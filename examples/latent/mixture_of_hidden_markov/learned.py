@@ -49,7 +49,9 @@ def start(data, size, generator):
         series_of_step[:, None], np.arange(size_kind)
     ][:, :, None] * z_probability[:, None, :]
     # guess of c, z.before, z
-    c_z_before_z_probability = c_probability[series_of_step[:, None], np.arange(size_kind)][:, :, None, None] * np.where(
+    c_z_before_z_probability = c_probability[
+        series_of_step[:, None], np.arange(size_kind)
+    ][:, :, None, None] * np.where(
         first_of_step[:, None],
         1.0 * (np.arange(size_state) == 0),
         z_probability[np.maximum(np.arange(size_step) - 1, 0)[:, None], np.arange(size_state)],

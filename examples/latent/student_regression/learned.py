@@ -149,8 +149,6 @@ SLICES = 5
 """Numbers are cut into as many slices of so many bits: twofold precision has 106."""
 FINEST = 2.0**-94
 """What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
-FAR_OUT = 1e5
-"""A column this many times further from zero than it spreads was rounded too much when it was stored."""
 MANY_ROWS = 65536
 """Beyond so many rows a second, exact pass is made only where it can change something."""
 DIGITS_OF_DECIMAL = 15
@@ -388,18 +386,6 @@ def merged_pools(left, right):
     return total, mean[0], scatter[0], mean[1], scatter[1]
 
 
-def is_ill_conditioned(pool):
-    """Whether too little is left of a column after its mean, or after others, for its scatter to be trusted."""
-    return len(pool) < 5 and np.size(pool[2]) > 0 and (is_far_out(pool) or is_collinear(pool))
-
-
-def is_far_out(pool):
-    """Whether a column is further from zero than `FAR_OUT` times its spread: it was rounded too much when stored."""
-    diagonal = pool[2].diagonal(axis1=-2, axis2=-1)
-    far = pool[0][..., None] * pool[1] ** 2 > FAR_OUT**2 * diagonal
-    return is_much(pool[0], far & (diagonal > 0))
-
-
 def is_collinear(pool):
     """Whether little is left of a column after those before it.
 
@@ -558,10 +544,6 @@ def reflected(design):
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
 
 
-LEAST_MASS = 1e-9
-"""The share of a family between bounds below which inverting F loses too many digits."""
-
-
 def summary(drawn):
     """Means and standard deviations over all draws. Hidden labels may differ from draw to draw."""
     found = {}
@@ -570,23 +552,6 @@ def summary(drawn):
             found[f"{name} mean"] = values.mean(axis=(0, 1))
             found[f"{name} sd"] = values.std(axis=(0, 1))
     return found
-
-
-def between(cumulative, quantile, lower, upper, share, centre=None):
-    """The point that leaves `share` of the mass between the bounds below it, and where it can be trusted."""
-    low, high, part = (np.asarray(value, dtype=float) for value in np.broadcast_arrays(lower, upper, share))
-    turned = np.zeros(np.shape(part), dtype=bool)
-    if centre is not None:  # symmetric about it: work in the lower tail, which keeps its digits
-        turned = low > centre
-        low, high = np.where(turned, 2 * centre - high, low), np.where(turned, 2 * centre - low, high)
-        part = np.where(turned, 1 - part, part)
-    with np.errstate(all="ignore"):
-        at_low, at_high = cumulative(low), cumulative(high)
-        found = quantile(at_low + part * (at_high - at_low))
-    sure = np.isfinite(found) & (at_high - at_low > LEAST_MASS * np.maximum(at_high, 1e-290))
-    sure &= (at_high < 1) | (at_high - at_low > LEAST_MASS)
-    found = np.clip(np.where(np.isfinite(found), found, np.where(np.isfinite(low), low, high)), low, high)
-    return (found if centre is None else np.where(turned, 2 * centre - found, found)), sure
 
 
 # -- the table and the command line ------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy import special
 
 Array = np.ndarray
 
@@ -154,6 +153,11 @@ def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
 # -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
+MASK = (1 << 64) - 1
+LANES = 8
+"""Levels are drawn lane by lane, as vector code adds them up: level 0, 8, 16, ... then 1, 9, 17, ..."""
+
+
 def grouped(codes, shape, weights=None):
     """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
     cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
@@ -166,25 +170,6 @@ def grouped(codes, shape, weights=None):
     columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
     sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
-
-
-def scaled_lgamma(x, scale):
-    """`lgamma(x) - x log(scale) + x`, from 10 on by Stirling's series, so that large parts do not cancel."""
-    large = np.maximum(x, 10.0)
-    beyond = (large - scale) / scale
-    is_close = np.abs(beyond) < 0.5
-    log_ratio = np.where(is_close, np.log1p(np.where(is_close, beyond, 0.0)), np.log(large / scale))
-    square = 1.0 / (large * large)
-    series = 1.0 / 156
-    for number in (691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12):
-        series = number - square * series
-    stirling = (large - 0.5) * log_ratio - 0.5 * np.log(scale) + 0.5 * np.log(2 * np.pi) + series / large
-    return np.where(x < 10, special.gammaln(x) - x * np.log(scale) + x, stirling)
-
-
-MASK = (1 << 64) - 1
-LANES = 8
-"""Levels are drawn lane by lane, as vector code adds them up: level 0, 8, 16, ... then 1, 9, 17, ..."""
 
 
 def rotated(x, by):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
+from symtable import Symbol, SymbolTable, symtable
 from types import ModuleType
 
 from platewright.backends.hints import without_hints
@@ -22,23 +24,26 @@ IMPORTS = {
     "dataclass": "from dataclasses import dataclass",
     "pairwise": "from itertools import pairwise",
     "product": "from itertools import product",
+    "prod": "from math import prod",
     "np": "import numpy as np",
     "special": "from scipy import special",
 }
 """How a program comes by the names that are not its own, in the order of its head."""
 OUTSIDE = ("np", "special")
-CALLED = frozenset({"pairwise", "product"})
-"""Words that are also good names for numbers."""
 
 
 @lru_cache(maxsize=64)
 def definitions(module: ModuleType) -> dict[str, str]:
     """The functions, classes and constants of a module as they are written, by name; constants with their remark."""
-    text = inspect.getsource(module)
+    return defined(inspect.getsource(module))
+
+
+def defined(text: str) -> dict[str, str]:
+    """The same for any text."""
     lines = text.splitlines(keepends=True)
     found: dict[str, str] = {}
     body = ast.parse(text).body
-    for node, after in zip(body, [*body[1:], None], strict=True):
+    for node, after in zip_longest(body, body[1:]):
         match node:
             case ast.FunctionDef() | ast.ClassDef():
                 first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
@@ -55,8 +60,20 @@ def _is_remark(node: ast.stmt | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def mentioned(text: str) -> frozenset[str]:
-    """The names that a piece of a program looks up."""
-    return frozenset(node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
+    """The names that a piece of a program looks up outside its own functions."""
+    tree = ast.parse(text)
+    hints = [part for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) for part in ast.walk(node.annotation)]
+    found = {node.id for node in hints if isinstance(node, ast.Name)}
+    waiting = [symtable(text, "<program>", "exec")]
+    while waiting:
+        scope = waiting.pop()
+        waiting += scope.get_children()
+        found |= {s.get_name() for s in scope.get_symbols() if s.is_referenced() and _is_outside(scope, s)}
+    return frozenset(found)
+
+
+def _is_outside(scope: SymbolTable, symbol: Symbol) -> bool:
+    return scope.get_type() == "module" or symbol.is_global()
 
 
 def carried(text: str, modules: Sequence[ModuleType], without: Iterable[str] = ()) -> list[str]:
@@ -64,6 +81,11 @@ def carried(text: str, modules: Sequence[ModuleType], without: Iterable[str] = (
     every: dict[str, str] = {}
     for module in modules:
         every |= {name: found for name, found in definitions(module).items() if name not in every}
+    return needed_by(text, every, without)
+
+
+def needed_by(text: str, every: Mapping[str, str], without: Iterable[str] = ()) -> list[str]:
+    """Of given definitions those that a program needs, constants first."""
     left = set(without)
     wanted: set[str] = set()
     waiting = [text]
@@ -78,7 +100,7 @@ def carried(text: str, modules: Sequence[ModuleType], without: Iterable[str] = (
 
 def head(text: str) -> str:
     """The imports of a program."""
-    words = mentioned(text) - (CALLED - _called(text))
+    words = mentioned(text)
     needed = {name: line for name, line in IMPORTS.items() if name in words}
     inside = [line for name, line in needed.items() if name not in OUTSIDE]
     outside = [line for name, line in needed.items() if name in OUTSIDE]
@@ -87,11 +109,6 @@ def head(text: str) -> str:
     if "Array" in words:
         outside += ["", "Array = np.ndarray"]
     return "\n".join([*plain, *others, "", *outside])
-
-
-def _called(text: str) -> frozenset[str]:
-    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    return frozenset(node.func.id for node in nodes if isinstance(node.func, ast.Name))
 
 
 def names_of(modules: Sequence[ModuleType]) -> list[str]:

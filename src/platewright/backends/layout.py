@@ -13,6 +13,7 @@ import itertools
 
 WIDTH = 120
 _OPEN, _CLOSE = "([{", ")]}"
+_ASSIGNED = (" = ", " += ")
 
 
 def laid_out(text: str, width: int = WIDTH) -> str:
@@ -34,7 +35,7 @@ def _may_break(line: str) -> bool:
     start = line.lstrip()
     if start.startswith(('"""', "#")) or " # " in line or " for " in line or " lambda" in line:
         return False
-    return start.startswith(("return ", '"')) or bool(_top_level(line, (" = ",)))
+    return start.startswith(("return ", '"', "np.")) or bool(_top_level(line, _ASSIGNED))
 
 
 def _broken(line: str, width: int) -> list[str]:
@@ -42,14 +43,16 @@ def _broken(line: str, width: int) -> list[str]:
         return [line]
     indent = len(line) - len(line.lstrip())
     pair = _last_pair(line)
-    equals = _top_level(line, (" = ",))
-    terms = _top_level(line, (" + ", " - "))
-    if equals and terms and terms[0] > equals[0] and line.rstrip()[-1] not in "{[":
-        return _as_sum(line, equals[0] + 3, terms, indent, width)
+    equals = _top_level(line, _ASSIGNED)
+    terms = [at for at in _top_level(line, (" + ", " - ")) if not equals or at > equals[0]]
+    if equals and terms and line.rstrip()[-1] not in "{[":
+        return _as_sum(line, line.index("= ", equals[0]) + 2, terms, indent, width)
     if line.lstrip().startswith("return ") and terms:
         return _as_sum(line, indent + len("return "), terms, indent, width)
     if pair is None:
         return [line]
+    if pair[0] >= width and (first := _first_pair(line)) is not None:
+        pair = first  # what stands before the widest bracket is too long by itself
     start, stop = pair
     content = line[start + 1 : stop].strip()
     items = _items(content)
@@ -61,8 +64,9 @@ def _broken(line: str, width: int) -> list[str]:
     elif len(inner + content) <= width and not any(_is_long(item) for item in items):
         body = [inner + content]
     else:
-        body = [found for item in items for found in _with_comma(_inside(inner, item, width))]
-    return [head, *body, " " * indent + tail]
+        body = [found for item in items for found in _with_comma(_inside(inner, item, width - 1))]
+    after = _broken(" " * indent + tail[1:], width)
+    return [head, *body, " " * indent + tail[0] + after[0].removeprefix(" " * indent), *after[1:]]
 
 
 def _inside(inner: str, item: str, width: int) -> list[str]:
@@ -132,6 +136,17 @@ def _last_pair(line: str) -> tuple[int, int] | None:
             pairs.append((opened, at))
     wide = [pair for pair in pairs if pair[1] - pair[0] > 20]
     return max(wide, key=lambda pair: pair[1] - pair[0]) if wide else None
+
+
+def _first_pair(line: str) -> tuple[int, int] | None:
+    """The first outermost bracket pair that is long enough to be worth opening."""
+    opened: int | None = None
+    for at, depth, character in _scan(line):
+        if depth == 0 and character in _OPEN:
+            opened = at
+        if depth == 0 and character in _CLOSE and opened is not None and at - opened > 20:
+            return opened, at
+    return None
 
 
 def _items(text: str) -> list[str]:

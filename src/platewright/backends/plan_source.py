@@ -14,6 +14,7 @@ from platewright.backends.naming import comment
 from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.collapsed import numpy_collapsed_source
 from platewright.backends.numpy.em import numpy_em_source
+from platewright.backends.numpy.evidence import numpy_evidence_source
 from platewright.backends.numpy.gibbs import numpy_gibbs_source
 from platewright.backends.numpy.mean_field import numpy_mean_field_source
 from platewright.backends.numpy.program import numpy_source
@@ -64,6 +65,8 @@ def _in_numpy(plan: AnyPlan) -> str:
             return numpy_mean_field_source(plan)
         case CollapsedPlan():
             return numpy_collapsed_source(plan)
+        case EvidencePlan():
+            return numpy_evidence_source(plan)
     raise PlatewrightError(f"{plan.schema} has no standalone source")
 
 

@@ -12,7 +12,7 @@ carry a power, which is one more known number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply
@@ -24,6 +24,7 @@ from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import seen_name
+from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
@@ -241,6 +242,14 @@ def _no_prior_draws(graph: Graph) -> str:
         if node.family is None or node.family.draw is None or not node.family.proper:
             return f"`{name}` has no proper prior to start from"
     return ""
+
+
+def exchanged_together(plan: EvidencePlan, sizes: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+    """Discrete unknowns whose labels may be exchanged, all of a plate at once."""
+    found = find_symmetries(plan.graph, plan.factors, sizes)
+    whole = [one for one in found if [len(members) for members in one.classes] == [one.size] and one.order > 1]
+    wanted = (tuple(name for name in one.levelled if name in plan.hidden) for one in whole)
+    return tuple(names for names in wanted if names)
 
 
 def other_goal(name: str) -> Declined:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import pi
 
+from platewright.algebra.domain import Domain
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.schema import Goal, Plan
@@ -74,3 +76,8 @@ def _let_go(graph: Graph, order: Sequence[str]) -> list[str]:
         if fewer and isinstance(_with_known(graph, fewer), Plan):
             held = fewer
     return [name for name in graph.unknown if name in held]
+
+
+def open_ends(domain: Domain) -> tuple[float, float]:
+    """The open range of a number that is integrated over."""
+    return (-pi, pi) if domain.kind == "circle" else (domain.lower, domain.upper)

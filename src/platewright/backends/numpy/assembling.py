@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from platewright.algebra.expression import Index
-from platewright.backends.carried import carried, head
+from platewright.backends.carried import carried, defined, head, needed_by
 from platewright.backends.naming import Names
 from platewright.backends.numpy import reading_support
 from platewright.backends.numpy.about import docstring
@@ -48,9 +48,9 @@ class Frame:
         learn = next(part for part in own if "def learn(" in part)
         reading = Reading(self.graph, self.needed, names)
         main = main_text(reading, "\n".join(own), self.learned, self.with_means)
-        kept = [part.strip("\n") for part in tools if part]
-        text = "\n\n\n".join([*own, *kept, self.learned])
-        kept += carried(text, modules, without=without)
+        text = "\n\n\n".join([*own, *([self.learned] if reading.rows else [])])
+        every = defined("\n\n\n".join([*tools, *carried("\n\n\n".join([text, *tools]), modules, without=without)]))
+        kept = needed_by(text, every)
         below = [*carried(main, [reading_support], without=("learn",)), main]
         sections = [
             (_banner("the algorithm, as derived from the model"), own),

@@ -24,6 +24,7 @@ from platewright.backends.kernels import (
     metric,
     orbit_moves,
     path_energy,
+    possible_state,
     scale_moves,
     sites,
     slices,
@@ -37,6 +38,7 @@ from platewright.backends.numpy.draws import draw_lines, single_passes
 from platewright.backends.numpy.family_text import family_text
 from platewright.backends.numpy.main import OPTIONS_OF
 from platewright.backends.numpy.movers import MoverText, indented
+from platewright.backends.numpy.possible_start import PossibleStart
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.backends.numpy.starting import started
@@ -50,6 +52,7 @@ from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 
 KERNELS = (
     gibbs_support,
+    possible_state,
     slices,
     coordinates,
     density,
@@ -69,7 +72,24 @@ KERNELS = (
 """What samplers carry along."""
 RESERVED = (
     *names_of(KERNELS),
-    *("generator", "values", "value", "kept", "chains", "draws", "movers", "share", "lower", "upper", "total", "p"),
+    *(
+        "generator",
+        "values",
+        "value",
+        "kept",
+        "chains",
+        "draws",
+        "movers",
+        "share",
+        "lower",
+        "upper",
+        "total",
+        "p",
+        "wrong",
+        "named",
+        "movable",
+        "impossible",
+    ),
 )
 """Names that mean something in a sampler."""
 LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
@@ -98,13 +118,19 @@ class _GibbsEmitter(Emitter):
         columns = {name: self.nodes[name].axes for name in self.data}
         codes = {n: str(self.nodes[n].domain.levels) for n in self.data if self.nodes[n].domain.kind == "levels"}
         self.plain = Program(plan.graph.title, columns, (), (), (), codes, fixed_sizes(plan.graph), labels)
-        super().__init__(self.plain, [*RESERVED, *(f"draw_{number}" for number in range(len(plan.blocks)))])
+        super().__init__(
+            self.plain,
+            [*RESERVED, *(f"{word}_{number}" for word in ("draw", "faults") for number in range(len(self.nodes)))],
+        )
         self.movers: dict[int, str] = {}
         self.families: list[tuple[Family, str]] = []
 
     def module(self) -> str:
         """Blocks, the sweep over them, and the loop around it."""
-        parts = [self.start_function(), *(self.block(n, b) for n, b in enumerate(self.plan.blocks))]
+        wanted = [name for name in topological(self.plan.graph) if name in self.unknown]
+        possible = PossibleStart(self, self.plan.graph, self.plan.factors, wanted, self._making)
+        parts = [self.start_function(wanted, possible), *possible.functions()]
+        parts += [self.block(n, b) for n, b in enumerate(self.plan.blocks)]
         parts += [self.movers_function(), self.sweep(), *self.learning()]
         needed = {name: self.nodes[name].axes for name in self.data}
         frame = Frame(self.plan.graph, "Gibbs sampling", self.plan.summary, needed, LEARNED)
@@ -181,11 +207,10 @@ class _GibbsEmitter(Emitter):
 
     # -- the start ---
 
-    def start_function(self) -> str:
-        wanted = [name for name in topological(self.plan.graph) if name in self.unknown]
+    def start_function(self, wanted: Sequence[str], possible: PossibleStart) -> str:
         body = [f"{self.names(name)} = {started(self, self.nodes[name])}" for name in wanted]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in wanted)
-        body.append(f"return {{{listed}}}")
+        body += possible.lines(f"{{{listed}}}")
         return self._making(wanted, "start(data, size, generator)", "Values to start from, jittered.", body)
 
     def _making(self, made: Sequence[str], signature: str, doc: str, body: list[str]) -> str:

@@ -19,6 +19,7 @@ from platewright.language.plate import beginning
 from platewright.program.statements import Assign
 from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.hidden import Hidden, joint_name
 from platewright.schemas.latent import Chain
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -91,6 +92,7 @@ class HiddenEmitter(Emitter):
             found |= dict.fromkeys((*group.curvature.plates, *group.value.plates))
         for chain in self.plan.latent.chains:
             found |= dict.fromkeys((*chain.weights.plates, *chain.shares.plates, *chain.start.plates))
+        found |= dict.fromkeys(fixed_sizes(self.plan.graph))
         made = {*self.plan.latent.points, *self.made_sizes()}
         return tuple(plate for plate in found if plate not in made)
 
