@@ -260,6 +260,7 @@ def _write_in_circle(draft: Draft, frame: Frame, label: str, drawn: Distribution
         draft.model.__dict__["_variables"][label] = replace(own, domain=domain)
     elif math.isfinite(domain.lower) or math.isfinite(domain.upper):
         ends = {"lower": domain.lower, "upper": domain.upper}
-        draft.add_random(label, Flat(plates=drawn.plates, **{k: end for k, end in ends.items() if math.isfinite(end)}))
+        given: dict[str, Any] = {word: end for word, end in ends.items() if math.isfinite(end)}
+        draft.add_random(label, Flat(plates=drawn.plates, **given))
     draft.conditionals[label] = draft.fresh(f"{label}_given_rest")
     draft.add_potential(draft.conditionals[label], density)
