@@ -55,6 +55,17 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
             "g": [3, 0, -7],
         },
     ),
+    "a_part_of_a_loop": (
+        "model { for (k in 1:5) { x[k] ~ dnorm(0, 1) } for (k in 1:4) { y[k] ~ dnorm(x[k], 1) }\n"
+        " u[1] <- 0 for (k in 2:5) { u[k] ~ dnorm(0, 1) } for (k in 1:4) { v[k] ~ dnorm(u[k], 1) } }",
+        {"y": [1, 2, 3, 4], "v": [1, 0, 2, 1]},
+    ),
+    "leaning_on_two_before": (
+        "model { b[1] ~ dnorm(0, 1) b[2] ~ dnorm(b[1], tau) for (t in 3:T) { b[t] ~ dnorm(m[t], tau); m[t] <- 2 * b[t - 1] - b[t - 2] }\n"
+        " for (t in 1:T) { y[t] ~ dpois(exp(b[t])) } tau ~ dgamma(2, 1) z[1] ~ dexp(1) z[2] ~ dexp(1)\n"
+        " for (t in 3:T) { z[t] ~ dgamma(1 + phi * z[t - 2], 1 + z[t - 1]) } phi ~ dexp(1) }",
+        {"T": 30, "y": [1, 2, 3] * 10, "z": [0.5, 1.5, 1.0] * 10},
+    ),
     "ranks_with_ties": (
         "model { r[1:4] <- rank(x[]) q[1:3] <- rank(a[]) for (i in 1:4) { y[i] ~ dnorm(r[i] + rank(x[], i) + q[2], 1) }\n"
         " for (k in 1:3) { a[k] ~ dbin(0.5, 2) } }",

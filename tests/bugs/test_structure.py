@@ -115,6 +115,20 @@ def test_a_predicted_count_has_a_largest_value() -> None:
     assert 0 <= fit["m"].mean <= 20
 
 
+def test_elements_that_no_row_looks_up_keep_their_prior() -> None:
+    text = "model { for (k in 1:5) { x[k] ~ dnorm(0, 1) } for (k in 1:4) { y[k] ~ dnorm(x[k], 1) } }"
+    model = pw.read_bugs(text, {"y": [1, 2, 3, 4]})
+    fit = model.learn(model.read_from.data())
+    np.testing.assert_allclose(fit["x"].mean, [0.5, 1, 1.5, 2, 0], atol=1e-12)
+    np.testing.assert_allclose(fit.log_evidence, -2 * np.log(4 * np.pi) - 30 / 4)
+
+
+def test_a_long_loop_that_leans_on_two_steps_stays_whole() -> None:
+    read = snippet("leaning_on_two_before")
+    assert not read.report.unrolled
+    assert read.cell("b[30]") == ("b_part3", (27,))
+
+
 def test_cells_are_found_by_their_bugs_names() -> None:
     read = snippet("corner")
     assert read.cell("a[1]") == ("a_1", ())

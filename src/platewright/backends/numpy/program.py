@@ -47,7 +47,7 @@ class Emitter:
         self.frame = frame
         self.names = Names(reserved)
         self.printer = NumpyPrinter(self.names)
-        for name in program.columns:
+        for name in (*program.columns, *program.plates):  # as `run/execute.py` names what it hands over
             self.names(name)
 
     # -- the module ---

@@ -23,6 +23,8 @@ class Order:
 
     pieces: tuple[Piece, ...]
     circles: tuple[tuple[Piece, ...], ...]
+    forward: tuple[tuple[Piece, ...], ...] = ()
+    """Circles of pieces whose cells make none: their lines are the joint density as they stand."""
 
 
 def owners_hit(element: Element, piece: Piece, block: Block, scope: Scope) -> list[int]:

@@ -207,7 +207,7 @@ class Frame:
         if isinstance(spot, Fixed):
             if (spot.at < 0).any() or (spot.at >= size).any():
                 raise self.complain(node.place, f"`{node.name}` is indexed outside its {size} cells", f"1 to {size}")
-            simple = express(self.draft, spot.at, self.indices)
+            simple = express(self.draft, spot.at, self.indices, size)
             nested = isinstance(part, Element) and part.indices is not None
             long = isinstance(part, Element) and part.indices is None
             if not isinstance(simple, Literal) or not (nested or long):
@@ -216,6 +216,8 @@ class Frame:
         from platewright.language.bugs.expressions import translate  # names and expressions hold each other
 
         found = build.add(translate(part, self).body, -1.0)
+        if isinstance(found, Index) and isinstance(spot, Fixed):
+            return simple  # the loop runs over a part of the axis, for which its index alone would not stand
         return self._as_index(found, node.name, dimension)
 
     def _as_index(self, at: Expression, name: str, dimension: int) -> Expression:
@@ -291,12 +293,11 @@ class Frame:
             # A table is right but says little; where the text looks a position up by name, so do we.
             label, order, shift = whole_variable(self.draft, node.name)
             if label == reference.name:
-                at = [
-                    self._place(node, d, spot, {}) if isinstance(spot, Fixed) else Constant(0.0)
-                    for d, spot in enumerate(spots)
-                ]
+                looked_up = [d for d, spot in enumerate(spots) if isinstance(spot, Fixed)]
+                at = {d: self._place(node, d, spots[d], {}) for d in looked_up}
                 chosen = [
-                    at[d] if isinstance(old, Literal) else old for d, old in zip(order, reference.indices, strict=True)
+                    at[d] if isinstance(old, Literal) and d in at else old
+                    for d, old in zip(order, reference.indices, strict=True)
                 ]
                 return build.add(Reference(label, tuple(chosen)), shift)
         return found

@@ -28,8 +28,11 @@ class NeedsData(Exception):
     """A table that hangs on sizes nobody gave; turned into a complaint by the caller."""
 
 
-def express(draft: Draft, at: Array, indices: tuple[Index, ...]) -> Expression:
-    """Numbers over some axes as an expression: a constant, a (shifted) index, or a table over the axes that matter."""
+def express(draft: Draft, at: Array, indices: tuple[Index, ...], along: int | None = None) -> Expression:
+    """Numbers over some axes as an expression: a constant, a (shifted) index, or a table over the axes that matter.
+
+    Positions `along` so many cells are a bare index of a loop only if it runs over all: it stands for the whole axis.
+    """
     shape = (*(1,) * (len(indices) - at.ndim), *at.shape)
     values = at.reshape(shape)
     kept = [k for k in range(len(shape)) if shape[k] > 1 and (np.diff(values, axis=k) != 0).any()]
@@ -37,7 +40,10 @@ def express(draft: Draft, at: Array, indices: tuple[Index, ...]) -> Expression:
     if not kept:
         return Constant(float(reduced))
     if len(kept) == 1 and (np.diff(reduced) == 1).all():
-        return build.add(indices[kept[0]], float(reduced[0]))
+        plate = draft.model.plates[indices[kept[0]].plate]
+        is_slice = ("slice", plate.size) in draft.union.parent and plate == draft.slice_plate(plate.size or 0)
+        if reduced[0] != 0 or along is None or plate.size in (None, along) or is_slice:
+            return build.add(indices[kept[0]], float(reduced[0]))
     if reduced.size > MOST_CELLS_IN_A_TABLE:
         raise TooLarge(f"a table of {reduced.size:,} cells")
     if any(draft.model.plates[indices[k].plate].size is None for k in kept):
@@ -114,7 +120,8 @@ def piece_at(draft: Draft, piece: Piece, block: Block, flat: Array, indices: tup
         return variable.definition
     at = []
     for key in variable_axes(draft, piece):
-        at.append(express(draft, places[key].reshape(-1)[flat], indices))
+        size = piece.grid.axes[key[1]].size if key[0] == "axis" else piece.spots[key[1]].size
+        at.append(express(draft, places[key].reshape(-1)[flat], indices, size))
     return with_shift(draft, piece, Reference(draft.labels[piece.number], tuple(at)))
 
 

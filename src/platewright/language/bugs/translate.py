@@ -18,13 +18,14 @@ from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.cycles import Order, loops_to_unroll, order_pieces, parents_of, values_of
 from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.folding import Folded, fold
+from platewright.language.bugs.forward import stays_whole
 from platewright.language.bugs.plating import Plating
 from platewright.language.bugs.relations import Head, Relation, flatten, lay_out, unroll
 from platewright.language.bugs.report import Report
 from platewright.language.bugs.sequences import as_sequence
 from platewright.language.bugs.standing_in import stand_in
 from platewright.language.bugs.syntax import Draw, Element, Number, Range, Text, elements
-from platewright.language.bugs.writing import declare_circle, open_circles, write_piece
+from platewright.language.bugs.writing import declare_circle, declare_forward, open_circles, write_piece
 from platewright.language.model import Model
 
 Array = np.ndarray
@@ -53,11 +54,11 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
     needed = _needed(blocks, order.pieces, draft)
     in_circle = {piece.number for circle in order.circles for piece in circle}
     for circle in order.circles:
-        declare_circle(draft, circle)
+        (declare_forward if circle in order.forward else declare_circle)(draft, circle)
     for piece in order.pieces:
         write_piece(draft, piece, piece.number in needed, piece.number in in_circle)
     open_circles(draft, order.circles)
-    join_circles(draft, order.circles)
+    join_circles(draft, [circle for circle in order.circles if circle not in order.forward])
     _describe(draft)
     return draft
 
@@ -134,8 +135,12 @@ def _cut(
             barred |= again
             now = [part for one in now for part in (one.series[::2] if one.name in again and one.series else (one,))]
             continue
+        forward = tuple(one for one in order.circles if stays_whole(one, blocks, folded.observed, scope))
+        order = replace(order, forward=forward)
         chosen: dict[int, str] = {}
         for circle in order.circles:
+            if circle in forward:
+                continue
             for piece, variable in loops_to_unroll(circle, scope):
                 chosen.setdefault(piece.number, variable)
         if not chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -198,6 +199,16 @@ def _write_density(
     draft.report.notes.append(f"{label}: `{density.name}` is not on the shelf; it is a log factor on a flat variable")
 
 
+def declare_forward(draft: Draft, circle: Sequence[Piece]) -> None:
+    """Nodes whose cells lean on earlier ones are flat; their lines become factors, and these are the joint."""
+    random = [piece for piece in circle if piece.relation.is_random]
+    for piece in random:
+        frame = Frame(draft, piece, draft.piece_plates(piece))
+        draft.add_random(draft.labels[piece.number], Flat(plates=_axes(frame)))
+    shown = ", ".join(draft.labels[piece.number] for piece in random)
+    draft.report.notes.append(f"flat with a factor for each line, as cells lean on earlier ones: {shown}")
+
+
 def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
     """Nodes that depend on one another in a circle are undirected; what their lines say becomes factors."""
     if not any(piece.relation.is_random for piece in circle):
@@ -244,7 +255,12 @@ def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
 def _write_in_circle(draft: Draft, frame: Frame, label: str, drawn: Distribution, extra: Expression | None) -> None:
     variable = named(label, replace(drawn), draft.model.plates)
     density = variable.log_density if extra is None else build.add(variable.log_density, extra)
-    own = draft.model.variables[label]
-    draft.model.__dict__["_variables"][label] = replace(own, domain=variable.domain)
+    own, domain = draft.model.variables[label], variable.domain
+    if own.family is None:
+        draft.model.__dict__["_variables"][label] = replace(own, domain=domain)
+    elif math.isfinite(domain.lower) or math.isfinite(domain.upper):
+        ends = {"lower": domain.lower, "upper": domain.upper}
+        given: dict[str, Any] = {word: end for word, end in ends.items() if math.isfinite(end)}
+        draft.add_random(label, Flat(plates=drawn.plates, **given))
     draft.conditionals[label] = draft.fresh(f"{label}_given_rest")
     draft.add_potential(draft.conditionals[label], density)
