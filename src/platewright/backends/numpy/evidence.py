@@ -9,6 +9,7 @@ What lists values or lays grids is a kernel, which the file carries along; it gi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 
@@ -25,6 +26,7 @@ from platewright.backends.numpy.pruning import pruned
 from platewright.errors import PlatewrightError
 from platewright.operations.split_partly_known import observed_name, seen_name
 from platewright.program.program import EVIDENCE, expressions_of
+from platewright.program.statements import Pool, Statistic
 from platewright.schemas.evidence import EvidencePlan, exchanged_together
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.quadrature import open_ends
@@ -79,9 +81,9 @@ class _EvidenceEmitter(Emitter):
         frame = Frame(self.plan.graph, TITLES[self.plan.schema], self.plan.summary, needed)
         return frame.around(parts, self.support(), self.names, KERNELS, STAND_INS)
 
-    def _pass(self, name: str, doc: str, statements: list[object]) -> str:
+    def _pass(self, name: str, doc: str, statements: Sequence[Statistic | Pool]) -> str:
         kept = self.program
-        self.program = replace(kept, passes=tuple(statements))  # type: ignore[arg-type]
+        self.program = replace(kept, passes=tuple(statements))
         body = [line.replace(" in exact)", " in ())") for line in self.passes_body()]
         listed = ", ".join(f'"{self.names(s.name)}": {self.names(s.name)}' for s in self.program.passes)
         text = self._function(f"{name}(data, size)", doc, [*body, f"return {{{listed}}}"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from platewright.backends.kernels.enumeration import MOST_ASSIGNMENTS
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.errors import NotSolvable, PlatewrightError
 from platewright.family import Array
@@ -15,7 +16,7 @@ from platewright.recognition.exchangeable import find_symmetries
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.evidence.evidence_annealed import annealed
 from platewright.run.evidence.evidence_chib import MOST_RELABELLINGS, chib
-from platewright.run.evidence.evidence_enumeration import MOST_ASSIGNMENTS, enumerated, listing, shown_count
+from platewright.run.evidence.evidence_enumeration import enumerated, listing, shown_count
 from platewright.run.evidence.evidence_laplace import laplace
 from platewright.run.evidence.evidence_quadrature import quadrature, why_not
 from platewright.run.hidden.em_fit import Point

@@ -57,6 +57,7 @@ def possible_state(
     movable = []
     for node in movable_unknowns(graph, doubtful, list(start)):
         domain = node.domain
-        ends = (0, sizes[str(domain.levels)] - 1) if domain.kind == "levels" else (domain.lower, domain.upper)
-        movable.append(Movable(node.name, *ends, faults(node), domain.kind))
+        levels = domain.kind == "levels"
+        lower, upper = (0.0, sizes[str(domain.levels)] - 1.0) if levels else (domain.lower, domain.upper)
+        movable.append(Movable(node.name, lower, upper, faults(node), domain.kind))
     return kernel.possible_state(start, movable, impossible, generator)
