@@ -58,7 +58,11 @@ def test_a_sweep_is_the_library_s(case: Case) -> None:
     assert surely - discrete <= set(moved)  # a discrete one may have come back to its value
 
 
-@pytest.mark.parametrize("name", ["full_wishart", "zero_inflated", "symbols", "pumps", "logistic", "truncated_rate"])
+CHAINS = ["full_wishart", "zero_inflated", "symbols", "pumps", "logistic"]
+WITHIN_BOUNDS = ["truncated_rate", "truncated_latent", "ordered_pair"]
+
+
+@pytest.mark.parametrize("name", [*CHAINS, *WITHIN_BOUNDS])
 def test_the_same_seed_makes_the_same_chains(name: str) -> None:
     """Warm-up included: what is learned about widths, steps and metrics is the same."""
     case = CASE[name]

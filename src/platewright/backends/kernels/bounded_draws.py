@@ -56,11 +56,16 @@ class BoundedMover:
         return {self.name: found}
 
     def sliced(self, values: Values, lower: Array, upper: Array, generator: np.random.Generator) -> Array:
-        """A slice step from the nearest place between the bounds."""
-        inside = np.where(np.isfinite(lower) & np.isfinite(upper), 0.5 * (lower + upper), np.clip(0.0, lower, upper))
-        inside = np.where(np.isfinite(lower) & ~np.isfinite(upper), lower + 1e-3 * (1 + np.abs(lower)), inside)
-        inside = np.where(~np.isfinite(lower) & np.isfinite(upper), upper - 1e-3 * (1 + np.abs(upper)), inside)
-        now = np.asarray(values[self.name], dtype=float)
-        start = np.where((now > lower) & (now < upper), now, inside)
+        """A slice step from a place between the bounds."""
+        start = put_within(np.asarray(values[self.name], dtype=float), lower, upper)
         width = np.maximum(np.minimum(upper - lower, 1 + np.abs(start)), 1e-8)
         return slice_step(self.density(values), start, width, generator)
+
+
+def put_within(here: Array, lower: Array, upper: Array) -> Array:
+    """Values with those outside their bounds put inside: midway, or a tenth beyond the only one."""
+    with np.errstate(invalid="ignore"):
+        midway = 0.5 * (lower + upper)
+        above, below = lower + np.maximum(1.0, 0.1 * np.abs(lower)), upper - np.maximum(1.0, 0.1 * np.abs(upper))
+    inside = np.where(np.isfinite(lower), np.where(np.isfinite(upper), midway, above), below)
+    return np.where((here > lower) & (here < upper), here, inside)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 from platewright.algebra.expression import names
 from platewright.backends.carried import definitions, names_of
@@ -21,6 +20,7 @@ from platewright.backends.kernels.coordinates import coordinates_kind
 from platewright.backends.layout import laid_out
 from platewright.backends.numpy import evidence_support
 from platewright.backends.numpy.assembling import Frame
+from platewright.backends.numpy.expression import float_text
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.errors import PlatewrightError
@@ -134,10 +134,10 @@ class _EvidenceEmitter(Emitter):
         charts, ends = [], []
         for name in self.plan.hidden:
             kind, found = coordinates_kind(self.nodes[name].domain)
-            more = "".join(f", {_number(end)}" for end in found)
+            more = "".join(f", {float_text(end)}" for end in found)
             charts.append(f'{kind}("{self.names(name)}", {self._shape(name)}{more})')
             low, high = open_ends(self.nodes[name].domain)
-            ends.append(f'"{self.names(name)}": ({_number(low)}, {_number(high)})')
+            ends.append(f'"{self.names(name)}": ({float_text(low)}, {float_text(high)})')
         body = [f"return Joined([{', '.join(charts)}]), {{{', '.join(ends)}}}"]
         return self._function(
             "held(size)", "Coordinates of the numbers that are integrated over, and their ends.", body
@@ -146,7 +146,3 @@ class _EvidenceEmitter(Emitter):
 
 STAND_INS = ("learn", "listing", "held", "statistics", "statistics_given", "log_evidence")
 """Functions that the emitter writes or places itself."""
-
-
-def _number(value: float) -> str:
-    return {inf: "np.inf", -inf: "-np.inf"}.get(value, repr(float(value)))

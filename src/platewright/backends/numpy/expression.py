@@ -6,6 +6,7 @@ mu[k] * y[n] in scope (n, k)    prints    y[:, None] * mu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from platewright.algebra.expression import (
     ONE,
@@ -333,3 +334,8 @@ def _table(values: tuple[float, ...], shape: tuple[int, ...], point: str = ".0")
     listed = ", ".join(number(value) + (point if number(value).lstrip("-").isdigit() else "") for value in values)
     flat = f"np.array([{listed}])"
     return flat if len(shape) == 1 else f"{flat}.reshape({', '.join(map(str, shape))})"
+
+
+def float_text(value: float) -> str:
+    """A number as emitted, infinite ones too."""
+    return {inf: "np.inf", -inf: "-np.inf"}.get(value, repr(float(value)))

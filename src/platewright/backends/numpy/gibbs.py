@@ -47,6 +47,7 @@ from platewright.family import Family
 from platewright.graph.graph import topological
 from platewright.language.plate import beginning
 from platewright.program.program import Program
+from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 
@@ -210,7 +211,13 @@ class _GibbsEmitter(Emitter):
     def start_function(self, wanted: Sequence[str], possible: PossibleStart) -> str:
         body = [f"{self.names(name)} = {started(self, self.nodes[name])}" for name in wanted]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in wanted)
-        body += possible.lines(f"{{{listed}}}")
+        moved = []
+        for number, block in enumerate(self.plan.blocks):
+            if isinstance(block, BoundedBlock):
+                at = f'values["{self.names(block.variables[0])}"]'
+                moved.append(f"{at} = put_within({at}, *bounds_{number}({{**data, **values}}, size))")
+        moved += possible.lines()
+        body += [f"values = {{{listed}}}", *moved, "return values"] if moved else [f"return {{{listed}}}"]
         return self._making(wanted, "start(data, size, generator)", "Values to start from, jittered.", body)
 
     def _making(self, made: Sequence[str], signature: str, doc: str, body: list[str]) -> str:

@@ -13,6 +13,7 @@ from platewright.algebra.expression import Constant, Expression, Index, Referenc
 from platewright.backends.kernels.coordinates import coordinates_kind
 from platewright.backends.naming import comment
 from platewright.backends.numpy.draws import single_passes
+from platewright.backends.numpy.expression import float_text
 from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.modes import gaussian_lines, split_lines
 from platewright.backends.numpy.program import Emitter
@@ -101,7 +102,7 @@ class MoverText:
     def _unknown(self, name: str) -> str:
         """Name and ends of the domain."""
         domain = self.nodes[name].domain
-        return f'"{self.names(name)}", {_number(domain.lower)}, {_number(domain.upper)}'
+        return f'"{self.names(name)}", {float_text(domain.lower)}, {float_text(domain.upper)}'
 
     def _named(self, variables: Sequence[str]) -> str:
         return ", ".join(f'"{self.names(name)}"' for name in variables)
@@ -151,7 +152,7 @@ class MoverText:
 
     def _coordinates(self, node: Variable) -> str:
         kind, ends = coordinates_kind(node.domain)
-        return f'{kind}("{self.names(node.name)}", {", ".join([self._shape(node.axes), *map(_number, ends)])})'
+        return f'{kind}("{self.names(node.name)}", {", ".join([self._shape(node.axes), *map(float_text, ends)])})'
 
     def _slopes(self, variables: Sequence[str], slopes: Sequence[Slope]) -> None:
         lines, shown = [], {}
@@ -180,7 +181,7 @@ class MoverText:
             self._density(block.variables, block.factors),
             f'"{self.names(block.orbit.stretched)}"',
             self._elements(slope),
-            f"({_number(domain.lower)}, {_number(domain.upper)})",
+            f"({float_text(domain.lower)}, {float_text(domain.upper)})",
             f"stretches={block.along == 'stretch'}",
         ]
         if intercept is not None:
@@ -201,7 +202,8 @@ class MoverText:
     def _bounded(self, block: BoundedBlock) -> str:
         node = self.nodes[block.variables[0]]
         shape = self._shape(node.axes)
-        lines = [f"lower, upper = np.full({shape}, -np.inf), np.full({shape}, np.inf)"]
+        ends = map(float_text, (node.domain.lower, node.domain.upper))
+        lines = [f"lower, upper = {', '.join(f'np.full({shape}, {end})' for end in ends)}"]
         lines += [f"lower = np.maximum(lower, {self._full(bound, node.axes)})" for bound in block.lower]
         lines += [f"upper = np.minimum(upper, {self._full(bound, node.axes)})" for bound in block.upper]
         self._add(
@@ -227,7 +229,7 @@ class MoverText:
         cumulative = self.printer.printed(substitute(family.cumulative, changes), node.axes)
         mass = f"lambda {at}: {cumulative}"
         if family.domain.lower > -float("inf") or family.domain.upper < float("inf"):
-            ends = f"{_number(family.domain.lower)}, {_number(family.domain.upper)}"
+            ends = f"{float_text(family.domain.lower)}, {float_text(family.domain.upper)}"
             mass = f"lambda x: within_ends({mass}, x, {ends})"
         given = ", ".join(f'"{p.name}": {self.names(f"{node.name}.{p.name}")}' for p in family.parameters)
         lines.append(f"p = {{{given}}}")
@@ -330,10 +332,6 @@ def called(name: str, *arguments: str) -> str:
 def indented(text: str) -> str:
     """Lines further in."""
     return "\n".join(f"    {line}" for line in text.splitlines())
-
-
-def _number(value: float) -> str:
-    return {float("inf"): "np.inf", -float("inf"): "-np.inf"}.get(value, repr(float(value)))
 
 
 def _place(factor: Factor, name: str) -> tuple[Expression, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from platewright.algebra.expression import free_indices
 from platewright.backends.naming import comment
+from platewright.backends.numpy.expression import float_text
 from platewright.backends.numpy.program import Emitter
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Variable
@@ -37,18 +38,17 @@ class PossibleStart:
             return []
         return [self._impossible(), *(self._faults(number, node) for number, node in enumerate(self.movable))]
 
-    def lines(self, start: str) -> list[str]:
-        """Statements that end the function `start`: return its values, moved where the model does not allow them."""
+    def lines(self) -> list[str]:
+        """Statements that move `values` where the model does not allow them."""
         if not self.movable:
-            return [f"return {start}"]
+            return []
         listed = [f"    {self._movable(number, node)}," for number, node in enumerate(self.movable)]
         asked = "lambda values: impossible({**data, **values}, size)"
-        return [f"values = {start}", "movable = [", *listed, "]",
-                f"return possible_state(values, movable, {asked}, generator)"]  # fmt: skip
+        return ["movable = [", *listed, "]", f"values = possible_state(values, movable, {asked}, generator)"]
 
     def _movable(self, number: int, node: Variable) -> str:
         domain = node.domain
-        ends = (_number(domain.lower), _number(domain.upper))
+        ends = (float_text(domain.lower), float_text(domain.upper))
         if domain.kind == "levels":
             ends = ("0", f"{self.emitter.printer.size(str(domain.levels))} - 1")
         asked = f"lambda values: faults_{number}({{**data, **values}}, size)"
@@ -86,7 +86,3 @@ class PossibleStart:
                 body.append(f"    np.add.at(total, ({codes},), wrong)")
         doc = f"How many impossible rows each element of {comment(node.name)} enters."
         return self.function((), f"faults_{number}(data, size)", doc, [*body, "return total"])
-
-
-def _number(value: float) -> str:
-    return {float("inf"): "np.inf", -float("inf"): "-np.inf"}.get(value, repr(float(value)))

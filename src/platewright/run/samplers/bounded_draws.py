@@ -71,14 +71,3 @@ def bounds_of(block: BoundedBlock, node: Variable, environment: Environment) -> 
     for bound in block.upper:
         upper = np.minimum(upper, evaluate(bound, environment, node.axes))
     return lower, upper
-
-
-def put_within(block: BoundedBlock, node: Variable, environment: Environment) -> Array:
-    """The value of an unknown, with elements outside their bounds put inside: midway, or a tenth beyond the one."""
-    here = np.asarray(environment.values[node.name])
-    lower, upper = bounds_of(block, node, environment)
-    with np.errstate(invalid="ignore"):
-        midway = 0.5 * (lower + upper)
-        above, below = lower + np.maximum(1.0, 0.1 * np.abs(lower)), upper - np.maximum(1.0, 0.1 * np.abs(upper))
-    inside = np.where(np.isfinite(lower), np.where(np.isfinite(upper), midway, above), below)
-    return np.where((here > lower) & (here < upper), here, inside)

@@ -12,6 +12,7 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment
 from platewright.backends.c.expression import Unprintable
+from platewright.backends.kernels.bounded_draws import put_within
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.derive.cautions import improper_unknowns
 from platewright.errors import BackendError, PlatewrightError, UnknownName
@@ -22,7 +23,7 @@ from platewright.run.exact.native import thread_count
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
-from platewright.run.samplers.bounded_draws import put_within
+from platewright.run.samplers.bounded_draws import bounds_of
 from platewright.run.samplers.diagnosing import array_stats
 from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain
 from platewright.run.samplers.labels import Matching, match
@@ -224,7 +225,8 @@ def run_gibbs(
         for block in plan.blocks:
             if isinstance(block, BoundedBlock):
                 (name,) = block.variables
-                values[name] = put_within(block, plan.graph.nodes[name], Environment({**columns, **values}, sizes))
+                bounds = bounds_of(block, plan.graph.nodes[name], Environment({**columns, **values}, sizes))
+                values[name] = put_within(values[name], *bounds)
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
     sweeps = int(chains * (warm_up + draws * thin))
