@@ -204,7 +204,7 @@ def test_all_that_can_be_printed_agrees() -> None:
     rng = np.random.default_rng(5)
     x, y, z = (Reference(name, (N,)) for name in "xyz")
     functions = ["log", "exp", "log1p", "expm1", "absolute", "lgamma", "logistic", "log_logistic", "cos", "sin", "tanh"]
-    functions += ["normal_cdf", "floor", "digamma"]
+    functions += ["normal_cdf", "log_normal_cdf", "floor", "digamma"]
     passes = [Statistic(f"s_{name}", (), (N,), call(name, x)) for name in functions]
     passes += [Statistic(f"s_{name}", (), (N,), call(name, x, y)) for name in ("arctan2", "maximum", "minimum", "less")]
     passes += [Statistic(f"e_{k}", (), (N,), power(x, value)) for k, value in enumerate((-1, -2, 0.5, 2, 3.5, -1.5))]

@@ -190,6 +190,9 @@ _FOLDED: Mapping[str, Callable[[float], float]] = {
     "floor": math.floor,
 }
 
+_SYMMETRIC = {"logistic": "log_logistic", "normal_cdf": "log_normal_cdf"}
+"""Functions with f(-x) = 1 - f(x), and their logarithms, which keep their digits in both tails."""
+
 
 def call(function: str, *arguments: object) -> Expression:
     """A function of the closed list, folded on constants and against its inverse."""
@@ -201,10 +204,10 @@ def call(function: str, *arguments: object) -> Expression:
             return inner
         case "exp", (Call("log", (inner,)),):
             return inner
-        case "log", (Call("logistic", (inner,)),):
-            return Call("log_logistic", (inner,))
-        case "log", (Add((Constant(1.0), Multiply((Constant(-1.0), Call("logistic", (inner,)))))),):
-            return Call("log_logistic", (multiply(-1.0, inner),))
+        case "log", (Call(name, (inner,)),) if name in _SYMMETRIC:
+            return Call(_SYMMETRIC[name], (inner,))
+        case "log", (Add((Constant(1.0), Multiply((Constant(-1.0), Call(name, (inner,)))))),) if name in _SYMMETRIC:
+            return Call(_SYMMETRIC[name], (multiply(-1.0, inner),))
         case "log", (Constant(value),) if value < 0:
             raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
         case "log", (Constant(0.0),):

@@ -58,6 +58,7 @@ FUNCTIONS: Mapping[str, str] = {
     "sin": "sin",
     "tanh": "tanh",
     "normal_cdf": "normal_cdf",
+    "log_normal_cdf": "log_normal_cdf",
     "arctan2": "atan2",
     "maximum": "larger",
     "minimum": "smaller",

@@ -155,6 +155,16 @@ static inline double normal_cdf(double x)
     return 0.5 * erfc(x * -0.70710678118654752440);
 }
 """,
+    "log_normal_cdf": """
+static double log_normal_cdf(double x)
+{
+    if (x > -30.0)
+        return x > 5.0 ? log1p(-0.5 * erfc(x * 0.70710678118654752440)) : log(0.5 * erfc(x * -0.70710678118654752440));
+    const double square = 1.0 / (x * x);
+    const double series = 1.0 - square * (1.0 - square * (3.0 - square * (15.0 - square * 105.0)));
+    return -0.5 * x * x - log(-x) - 0.91893853320467274178 + log(series);
+}
+""",
     "VECTORS": VECTORS,
     **GRAM,
     "add_row": """

@@ -46,7 +46,6 @@ MORE_FUNCTIONS: Mapping[str, str] = {
     SOFTENING: SOFTENING,
     "logistic": "logistic_of",
     "trigamma": "trigamma",
-    "log_normal_cdf": "log_normal_cdf",
     "multivariate_lgamma": "multivariate_lgamma",
 }
 """Functions that emitted samplers carry along besides those of a pass."""

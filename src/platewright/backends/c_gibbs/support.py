@@ -47,16 +47,6 @@ static inline double logistic_of(double x)
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 """,
-    "log_normal_cdf": """
-static double log_normal_cdf(double x)
-{
-    if (x > -30.0)
-        return x > 5.0 ? log1p(-0.5 * erfc(x * 0.70710678118654752440)) : log(0.5 * erfc(x * -0.70710678118654752440));
-    const double square = 1.0 / (x * x);
-    const double series = 1.0 - square * (1.0 - square * (3.0 - square * (15.0 - square * 105.0)));
-    return -0.5 * x * x - log(-x) - 0.91893853320467274178 + log(series);
-}
-""",
     "trigamma": """
 /* The second derivative of lgamma. */
 static double trigamma(double x)

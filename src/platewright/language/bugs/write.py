@@ -40,6 +40,7 @@ _CALLS = {
     "logistic": "ilogit({})",
     "log_logistic": "log(ilogit({}))",
     "normal_cdf": "phi({})",
+    "log_normal_cdf": "log(phi({}))",
     "lgamma": "loggam({})",
     "cos": "cos({})",
     "sin": "sin({})",
