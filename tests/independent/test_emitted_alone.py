@@ -68,7 +68,7 @@ def test_a_sequence_in_pieces_is_refused_by_the_emitted_file_too(tmp_path: Path)
     (tmp_path / "alone.py").write_text(model.learn(data).source(), encoding="utf-8")
     space = runpy.run_path(str(tmp_path / "alone.py"))
     mixed = {**data, "series": np.asarray(data["series"])[::-1].repeat(1) % 2}
-    with pytest.raises(ValueError, match="rows of one series are not together"):
+    with pytest.raises(ValueError, match="rows of a sequence are not together"):
         space["read"](written(mixed, tmp_path / "table.csv"))
 
 

@@ -85,7 +85,7 @@ def test_the_weights_of_a_site_in_c_are_the_joint_up_to_a_constant(case: Case) -
 
 @needs_compiler
 def test_a_sweep_over_sites_in_c_keeps_the_joint_distribution() -> None:
-    found = compare(CASES[0], Sweeper())
+    found = compare(CASES[0], Sweeper(compiled_gibbs))
     assert found.passed, found
 
 

@@ -24,7 +24,15 @@ static void learn_step(double *tuning, double acceptance)
     tuning[TUNING_STEP] = exp(tuning[TUNING_LOG_STEP]);
 }}
 """,
-    "follow": """
+    "metric_size": """
+/* How many numbers the metric of so many coordinates has. */
+static int64_t metric_size(int64_t count, const double *tuning)
+{
+    const int64_t leaves = (int64_t)tuning[TUNING_LEAVES], trunk = count - leaves;
+    return leaves * (1 + (int64_t)tuning[TUNING_WIDE]) + trunk * trunk;
+}
+""",
+    "move_along": """
 #define MOST_DOUBLINGS 10
 #define DIVERGED 1000.0 /* a rise in energy beyond which a path is lost */
 typedef double gradient_function(struct chain *chain, const double *u, double *slope);
@@ -185,6 +193,26 @@ static void follow(gradient_function *gradient, struct chain *chain, int64_t cou
     tuning[TUNING_SQUARES] += gap * (f.energy - tuning[TUNING_MEAN]);
     if (tuning[TUNING_LEARNS] != 0.0)
         learn_step(tuning, tuning[TUNING_ACCEPTANCE]);
+}
+
+/* Move the coordinates in `room`, after the metric and before the precision that the rest gives each; the point chosen
+ * becomes the state. Returns 0 where the metric has no root or a coordinate is lost. */
+static int move_along(gradient_function *gradient, struct chain *chain, int64_t count, double *room, double *tuning,
+                      const int64_t *places, const double *learned, double *sums)
+{
+    struct metric metric;
+    const int64_t leaves = (int64_t)tuning[TUNING_LEAVES], wide = (int64_t)tuning[TUNING_WIDE];
+    double *const u = room + metric_size(count, tuning), *const fixed = u + count;
+    if (!arrow(&metric, count, leaves, wide, places, learned, fixed, room))
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        sums[i] += 1.0 / fixed[i]; /* infinite where the rest fixes nothing */
+    follow(gradient, chain, count, u, &metric, tuning, fixed + count);
+    gradient(chain, u, fixed);
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(u[i]))
+            return 0;
+    return 1;
 }
 """,
 }

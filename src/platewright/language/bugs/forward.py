@@ -46,14 +46,18 @@ def _is_plain(piece: Piece, observed: Mapping[str, Array]) -> bool:
 
 
 def _runs_forward(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: Scope) -> bool:
-    """Whether no cell leans on itself through others: cells are taken away as soon as all they lean on are gone."""
-    names = {piece.name for piece in circle}
-    leans: dict[tuple[str, int], set[tuple[str, int]]] = {}
+    """Whether no cell leans on itself, through others or at once."""
+    names = list(dict.fromkeys(piece.name for piece in circle))
+    sizes = [int(np.prod(blocks[name].shape)) for name in names]
+    first = dict(zip(names, np.cumsum([0, *sizes])))
+    users: list[Array] = []
+    sources: list[Array] = []
     edges = 0
     for piece in circle:
-        own = _flat(piece.cells(), blocks[piece.name])
+        points = int(np.prod(piece.grid.shape))
+        own = first[piece.name] + _flat(piece.cells(), blocks[piece.name]).reshape(points, -1, 1)
         for element in piece.relation.uses():
-            if element.name not in names:
+            if element.name not in first:
                 continue
             block = blocks[element.name]
             spots = locate(element, block.shape, piece.grid, scope)
@@ -63,34 +67,25 @@ def _runs_forward(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: S
                 used = _flat(spread(spots, piece.grid), block)
             except (ValueError, NotKnown):
                 return False
-            used = used.reshape((*piece.grid.shape, -1))
-            edges += used.size
+            edges += used.size * own.shape[1]
             if edges > MOST_EDGES:
                 return False
-            for at in np.ndindex(*piece.grid.shape):
-                sources = {(element.name, int(cell)) for cell in used[at]}
-                for cell in np.ravel(own[at]):
-                    leans.setdefault((piece.name, int(cell)), set()).update(sources)
-    return _has_no_circle(leans)
+            pairs = np.broadcast_arrays(own, first[element.name] + used.reshape(points, 1, -1))
+            users.append(pairs[0].ravel())
+            sources.append(pairs[1].ravel())
+    return _has_no_circle(np.concatenate(users), np.concatenate(sources), sum(sizes))
 
 
 def _flat(cells: tuple[Array, ...], block: Block) -> Array:
     return np.asarray(np.ravel_multi_index(cells, block.shape)) if cells else np.zeros((), dtype=np.int64)
 
 
-def _has_no_circle(leans: Mapping[tuple[str, int], set[tuple[str, int]]]) -> bool:
-    waiting = {cell: {source for source in sources if source in leans} for cell, sources in leans.items()}
-    users: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    for cell, sources in waiting.items():
-        for source in sources:
-            users.setdefault(source, []).append(cell)
-    free = [cell for cell, sources in waiting.items() if not sources]
-    gone = 0
-    while free:
-        cell = free.pop()
-        gone += 1
-        for user in users.get(cell, ()):
-            waiting[user].discard(cell)
-            if not waiting[user]:
-                free.append(user)
-    return gone == len(waiting)
+def _has_no_circle(users: Array, sources: Array, count: int) -> bool:
+    """Without a circle every cell is a strong component of its own."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if np.any(users == sources):
+        return False
+    table = coo_array((np.ones(users.size), (users, sources)), (count, count))
+    return bool(connected_components(table, connection="strong")[0] == count)

@@ -53,7 +53,8 @@ def _moderate(
 ) -> Array:
     """Tame values for wild draws of a vague prior, which overflow below an exponential: laws hold anywhere."""
     drawn = np.asarray(values[node.name], dtype=float)
-    if node.domain.kind in ("simplex", "matrix"):
+    bounded = node.family is not None and (node.family.lower is not None or node.family.upper is not None)
+    if bounded or node.domain.kind in ("simplex", "matrix"):
         return drawn
     least = SMALLEST if node.domain.lower == 0 else 0.0
     wild = ~((np.abs(drawn) <= LARGEST) & (np.abs(drawn) >= least))
