@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import platewright as pw
 from platewright.backends.kernels.climb import climbed
 from platewright.backends.kernels.coordinates import Joined, Plain
-from platewright.backends.kernels.curvature import Bends, Split, bends_at, corrected, curvature_from, split_of
+from platewright.backends.kernels.curvature import Bends, Split, bends_at, corrected, curvature_from, mean_of, split_of
 from platewright.backends.kernels.density import Density
-from platewright.backends.kernels.metric import Curvature
+from platewright.backends.kernels.metric import Curvature, Metric
 from platewright.family import Array
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.native_gibbs import compiled_gibbs
@@ -48,9 +50,15 @@ def some_arrow(generator: np.random.Generator) -> Curvature:
 
 def check_arrow() -> None:
     generator = np.random.default_rng(2)
-    found, fixed = some_arrow(generator), generator.uniform(0, 1, 8)
-    wanted = full(found) + np.diag(fixed)
-    metric = found.metric(fixed)
+    found, more = some_arrow(generator), generator.uniform(0, 1, 8)
+    check_root(found.metric(more), full(found) + np.diag(more), generator)
+    stretched = replace(found, free=np.full(8, 0.3), fixed=np.full(8, 1.7))
+    fixed = generator.uniform(0, 9, 8)
+    sizes = np.sqrt((0.3 + fixed) / 2.0)
+    check_root(stretched.metric_given(fixed), sizes[:, None] * full(found) * sizes, generator)
+
+
+def check_root(metric: Metric, wanted: Array, generator: np.random.Generator) -> None:
     root = np.array([metric.along(r) for r in np.eye(8)]).T
     np.testing.assert_allclose(root @ root.T @ wanted, np.eye(8), atol=1e-12)
     np.testing.assert_allclose(np.array([metric.back(e) for e in np.eye(8)]).T, root.T, atol=1e-13)
@@ -118,7 +126,8 @@ def test_a_curvature_with_leaves_is_that_of_all_second_derivatives() -> None:
     generator = np.random.default_rng(0)
     wanted = bends_at(density, u, split_of(density.coordinates), generator).trunk
     found = curvature_from(bends_at(density, u, split, generator), split, fixed)
-    np.testing.assert_allclose(full(found) + np.diag(fixed), wanted, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(full(found), wanted, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found.free + fixed, np.diag(wanted), rtol=1e-4, atol=1e-4)
 
 
 def check_corrected(leaves: int) -> None:
@@ -133,7 +142,7 @@ def check_corrected(leaves: int) -> None:
         found = corrected(Bends(np.zeros(0), np.zeros((0, 3)), np.eye(3)), split, draws, np.zeros(3))
         np.testing.assert_allclose(full(found), root @ root.T, atol=0.15)
         return
-    metric = right.metric(np.zeros(8))
+    metric = right.metric()
     draws = np.array([metric.along(r) for r in generator.standard_normal((count, 8))])
     across = np.zeros((5, 3))
     np.put_along_axis(across, right.ties, right.across, axis=1)
@@ -261,3 +270,22 @@ def test_few_steps_do_where_effects_of_groups_trade_off_with_an_intercept() -> N
         run_chains(native, Counts(2, 50, 300, 1), 0, 1, lambda _: start, lambda _: None, lambda: None)
     for found in numbers:
         assert found[AT["STEPS"]] <= 31 and found[AT["STEP"]] > 0.15
+
+
+def check_looks() -> None:
+    """Effects about a mean, seen while their precision is small, moderate and large: as if it were moderate."""
+
+    def seen(precision: float) -> Array:
+        return np.array([[precision, -precision], [-precision, precision]])
+
+    split, rests = Split(np.array([1, 0]), 1), [np.array([0.0, size]) for size in (0.1, 1.0, 10.0)]
+    looks = [
+        Bends(np.array([table[1, 1]]), table[1:, :1], table[:1, :1]) for table in (seen(rest[1]) for rest in rests)
+    ]
+    found = mean_of(looks, split, rests, np.array([0.0, 1.0]))
+    np.testing.assert_allclose(found.leaves, 1.0, rtol=1e-2)
+    np.testing.assert_allclose(found.across, np.mean([-np.sqrt(rest[1]) for rest in rests]), rtol=1e-2)
+
+
+def test_tight_looks_do_not_outweigh_the_others() -> None:
+    check_looks()

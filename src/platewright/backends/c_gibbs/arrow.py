@@ -19,27 +19,30 @@ struct metric {
     double *leaf, *across, *lower;
 };
 
-/* The root of learned + fixed, in `room` for as many numbers as were learned and one for each coordinate. */
+/* The root that was learned, each row stretched as the rest fixes its coordinate. Learned are d, G and C, then of each
+ * coordinate a and b: one of which the rest fixes f is stretched by sqrt(a + b f). */
 static int arrow(struct metric *m, int64_t count, int64_t leaves, int64_t wide, const int64_t *places,
-                 const double *learned, const double *fixed, double *room)
+                 const double *learned, double *fixed, double *room)
 {
     const int64_t trunk = count - leaves;
     *m = (struct metric){count, leaves, wide, trunk, places, places + count, room, room + leaves,
                          room + leaves + leaves * wide};
-    memcpy(m->lower, learned + leaves + leaves * wide, sizeof(double) * trunk * trunk);
-    for (int64_t t = 0; t < trunk; t++)
-        m->lower[t * trunk + t] += fixed[m->order[leaves + t]];
-    for (int64_t i = 0; i < leaves; i++) {
-        const int64_t *const tie = m->ties + i * wide;
-        double *const across = m->across + i * wide;
-        m->leaf[i] = sqrt(learned[i] + fixed[m->order[i]]);
-        for (int64_t v = 0; v < wide; v++)
-            across[v] = learned[leaves + i * wide + v] / m->leaf[i];
-        for (int64_t v = 0; v < wide; v++)
-            for (int64_t w = 0; w < wide; w++)
-                m->lower[tie[v] * trunk + tie[w]] -= across[v] * across[w];
+    const double *const across = learned + leaves, *const lower = across + leaves * wide;
+    const double *const a = lower + trunk * trunk, *const b = a + count;
+    for (int64_t i = 0; i < count; i++) {
+        fixed[i] = sqrt(a[i] + b[i] * fmin(fixed[i], 1e12));
+        if (!isfinite(fixed[i]))
+            return 0;
     }
-    return cholesky(trunk, m->lower);
+    for (int64_t i = 0; i < leaves; i++) {
+        m->leaf[i] = learned[i] * fixed[m->order[i]];
+        for (int64_t v = 0; v < wide; v++)
+            m->across[i * wide + v] = across[i * wide + v] * fixed[m->order[leaves + m->ties[i * wide + v]]];
+    }
+    for (int64_t t = 0; t < trunk; t++)
+        for (int64_t k = 0; k <= t; k++)
+            m->lower[t * trunk + k] = lower[t * trunk + k] * fixed[m->order[leaves + t]];
+    return 1;
 }
 
 /* out = R' slope, for R R' = the inverse of the precision. */

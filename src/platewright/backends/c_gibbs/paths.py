@@ -196,17 +196,17 @@ static void follow(gradient_function *gradient, struct chain *chain, int64_t cou
 }
 
 /* Move the coordinates in `room`, after the metric and before the precision that the rest gives each; the point chosen
- * becomes the state. Returns 0 where the metric has no root or a coordinate is lost. */
+ * becomes the state. Returns 0 where the metric or a coordinate is lost. */
 static int move_along(gradient_function *gradient, struct chain *chain, int64_t count, double *room, double *tuning,
                       const int64_t *places, const double *learned, double *sums)
 {
     struct metric metric;
     const int64_t leaves = (int64_t)tuning[TUNING_LEAVES], wide = (int64_t)tuning[TUNING_WIDE];
     double *const u = room + metric_size(count, tuning), *const fixed = u + count;
-    if (!arrow(&metric, count, leaves, wide, places, learned, fixed, room))
-        return 0;
     for (int64_t i = 0; i < count; i++)
         sums[i] += 1.0 / fixed[i]; /* infinite where the rest fixes nothing */
+    if (!arrow(&metric, count, leaves, wide, places, learned, fixed, room))
+        return 0;
     follow(gradient, chain, count, u, &metric, tuning, fixed + count);
     gradient(chain, u, fixed);
     for (int64_t i = 0; i < count; i++)

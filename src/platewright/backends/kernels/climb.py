@@ -37,11 +37,10 @@ def _climbed(density: Density, u: Array, stay: Array, split: Split, generator: n
     stiff = 0.0
     for _ in range(MOST_CLIMBS):
         bends, size = _moderate(bends_at(density, u, split, generator))
-        fixed = density.known_precision() / size
-        curvature = curvature_from(bends, split, fixed)
+        curvature = curvature_from(bends, split, np.zeros(len(u)))
         slope = np.where(stay, 0.0, gradient)
         for _ in range(MOST_LENGTHS):  # where the density is flat a step by its curvature alone leads anywhere
-            metric = curvature.metric(fixed + stiff + 1e12 * stay)
+            metric = curvature.metric(stiff + 1e12 * stay)
             direction = np.where(stay, 0.0, metric.along(metric.back(slope / size)))
             rise = float(slope @ direction)
             if not np.isfinite(rise) or (stiff == 0.0 and rise <= free):

@@ -54,10 +54,23 @@ class Bends:
     trunk: Array
 
 
-def mean_of(found: Sequence[Bends]) -> Bends:
-    """The mean of several looks."""
-    parts = [np.mean([getattr(one, name) for one in found], axis=0) for name in ("leaves", "across", "trunk")]
-    return Bends(*parts)
+def mean_of(looks: Sequence[Bends], split: Split, rests: Sequence[Array], fixed: Array) -> Bends:
+    """The mean of several looks, as they would be if the rest fixed so much of each coordinate in all of them.
+
+    Else a look where the scales outside were tight would outweigh all others.
+    """
+    given = [in_range(rest)[split.order] for rest in rests]
+    owns = [np.concatenate([look.leaves, np.diag(look.trunk)]) for look in looks]
+    own = np.clip(np.abs(np.mean(owns, axis=0)), 1e-6, 1e12)
+    free = np.maximum(np.mean(owns, axis=0) - np.mean(given, axis=0), 1e-3 * own)
+    leaves, across, trunk = [], [], []
+    for look, rest in zip(looks, given, strict=True):
+        stretch = np.sqrt((free + in_range(fixed)[split.order]) / (free + rest))
+        leaf, inner = stretch[: split.leaves], stretch[split.leaves :]
+        leaves.append(leaf**2 * look.leaves)
+        across.append(leaf[:, None] * look.across * inner)
+        trunk.append(inner[:, None] * look.trunk * inner)
+    return Bends(np.mean(leaves, axis=0), np.mean(across, axis=0), np.mean(trunk, axis=0))
 
 
 def bends_at(density: Density, u: Array, split: Split, generator: np.random.Generator) -> Bends:
@@ -90,19 +103,21 @@ def _settled(found: Array | list[Array]) -> Array:
 
 
 def curvature_from(bends: Bends, split: Split, fixed: Array) -> Curvature:
-    """A precision near the bends, less what the rest fixes; signs are set aside, and no direction is left without."""
-    ordered = in_range(fixed)[split.order]
+    """A precision near the bends, of which the rest fixes a part; signs are set aside, no direction is left without."""
     bends = Bends(in_range(bends.leaves), in_range(bends.across), in_range(bends.trunk))
     size = np.clip(np.abs(np.diag(bends.trunk)), 1e-6, 1e12)
     own = np.clip(np.abs(bends.leaves), 1e-6, 1e12)
     needed = (bends.across**2 / size).max(axis=1, initial=0.0)
-    leaves = np.maximum(np.maximum(own - ordered[: split.leaves], 1e-3 * own), needed)
+    leaves = np.maximum(own, needed)
     ties, across = _tied(bends.across)
     taken = bends.across.T @ (bends.across / leaves[:, None])
     scale = np.sqrt(size)
-    inner = in_range((bends.trunk - np.diag(ordered[split.leaves :]) - taken) / np.outer(scale, scale))
-    left = _positive(inner) * np.outer(scale, scale)
-    return Curvature(split.order, leaves, ties, across, left + taken)
+    inner = in_range((bends.trunk - taken) / np.outer(scale, scale))
+    trunk = _positive(inner) * np.outer(scale, scale) + taken
+    whole = np.empty(len(split.order))
+    whole[split.order] = np.concatenate([leaves, np.diag(trunk)])
+    given = np.maximum(in_range(fixed), 0.0)
+    return Curvature(split.order, leaves, ties, across, trunk, np.maximum(whole - given, 1e-3 * whole), given)
 
 
 def _positive(table: Array) -> Array:
@@ -130,7 +145,7 @@ def corrected(bends: Bends, split: Split, draws: Array, fixed: Array) -> Curvatu
 
     With L' u as coordinates the precision L L' is one; what the spread of L' u says instead stands between L and L'.
     """
-    metric = curvature_from(bends, split, fixed).metric(fixed)
+    metric = curvature_from(bends, split, fixed).metric()
     leaves, trunk = metric.whitened(draws - draws.mean(axis=0))
     own = 1 / _shrunk_variances(leaves)
     across = np.zeros(bends.across.shape)

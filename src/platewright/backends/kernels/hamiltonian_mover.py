@@ -102,6 +102,7 @@ class HamiltonianMover:
         self.step = FIRST_STEP
         self.tuning: DualAveraging | None = None
         self.looks: list[Bends] = []
+        self.rests: list[Array] = []
         self.kept: list[Array] = []
         self.spreads: list[Array] = []
         self.sweeps = 0
@@ -151,7 +152,7 @@ class HamiltonianMover:
             u = self._possible(values, generator)
             self._look(u, generator)
         step = self.step if self.tuning is None else float(np.exp(self.tuning.log_step))
-        metric = self.curvature.metric(self.density.known_precision())
+        metric = self.curvature.metric_given(self.density.known_precision())
         found = follow(u, self.density.with_gradient, metric, step, generator, self._most_doublings())
         self.diverged += found.diverged
         self.energies.add(found.energy)
@@ -189,15 +190,17 @@ class HamiltonianMover:
             self._restart(u, generator)
             return
         self.looks.append(bends)
+        self.rests.append(self.density.known_precision())
         if self.sweeps in self.ends:
             fixed = 1 / np.mean(self.spreads, axis=0)  # as wide as the rest left them on the whole
-            self.curvature = corrected(mean_of(self.looks), self.split, np.array(self.kept), fixed)
-            self.looks = []
+            mean = mean_of(self.looks, self.split, self.rests, fixed)
+            self.curvature = corrected(mean, self.split, np.array(self.kept), fixed)
+            self.looks, self.rests = [], []
             self._restart(u, generator)
         if self.sweeps in self.ends or self.sweeps == self.begins:
             self.kept, self.spreads = [], []
 
     def _restart(self, u: Array, generator: np.random.Generator) -> None:
-        metric = self.curvature.metric(self.density.known_precision())
+        metric = self.curvature.metric_given(self.density.known_precision())
         self.step = reasonable_step(u, self.density.with_gradient, metric, generator)
         self.tuning = DualAveraging.around(self.step)

@@ -58,9 +58,10 @@ class Metric:
 
 @dataclass(frozen=True, eq=False)
 class Curvature:
-    """What is learned about the precision of the coordinates, beside what the rest fixes.
+    """What is learned about the precision of the coordinates.
 
-    A metric may depend on the rest, which stands still while the block moves; so it follows the scales outside.
+    A metric may depend on the rest, which stands still while the block moves; so it follows the scales outside: each
+    coordinate is as precise as its `free` part and what the rest fixes, and its correlations stay.
     """
 
     order: Array
@@ -71,15 +72,31 @@ class Curvature:
     """B, at the ties."""
     trunk: Array
     """A."""
+    free: Array
+    fixed: Array
+    """The parts of the precision of each coordinate that the rest does not fix, and does on the whole."""
 
-    def metric(self, fixed: Array) -> Metric:
-        """A root of the inverse of learned + fixed."""
-        ordered = in_range(fixed)[self.order]
+    def metric(self, more: Array | float = 0.0) -> Metric:
+        """A root of the inverse of the precision, with more for each coordinate."""
+        ordered = np.broadcast_to(more, self.order.shape)[self.order]
         count, size = len(self.leaves), len(self.trunk)
         leaves = np.sqrt(self.leaves + ordered[:count])
         across = self.across / leaves[:, None]
         left = self.trunk + np.diag(ordered[count:]) - crossed_ties(self.ties, across, size)
         return Metric(self.order, leaves, self.ties, across, np.linalg.inv(np.linalg.cholesky(left)))
+
+    def stretches(self) -> tuple[Array, Array]:
+        """a and b, where a coordinate of which the rest fixes f is sqrt(a + b f) times as precise as on the whole."""
+        whole = self.free + self.fixed
+        return self.free / whole, 1 / whole
+
+    def metric_given(self, fixed: Array) -> Metric:
+        """The metric where the rest fixes so much of each coordinate: the rows of L are stretched."""
+        whole, (free, weight) = self.metric(), self.stretches()
+        stretch = np.sqrt(free + weight * np.clip(np.nan_to_num(fixed), 0.0, 1e12))[self.order]
+        leaves, trunk = stretch[: len(self.leaves)], stretch[len(self.leaves) :]
+        across, inverse = whole.across * trunk[self.ties], whole.inverse / trunk
+        return Metric(self.order, whole.leaves * leaves, self.ties, across, inverse)
 
 
 def crossed_ties(ties: Array, across: Array, size: int) -> Array:
@@ -92,13 +109,16 @@ def crossed_ties(ties: Array, across: Array, size: int) -> Array:
 def curvature_apart(precision: Array) -> Curvature:
     """Coordinates that do not meet."""
     none = np.zeros((len(precision), 0))
-    return Curvature(np.arange(len(precision)), precision, none.astype(int), none, np.zeros((0, 0)))
+    return Curvature(
+        np.arange(len(precision)), precision, none.astype(int), none, np.zeros((0, 0)), precision, 0 * precision
+    )
 
 
 def curvature_together(precision: Array) -> Curvature:
     """Coordinates that all meet."""
     none = np.zeros((0, 0))
-    return Curvature(np.arange(len(precision)), np.zeros(0), none.astype(int), none, precision)
+    own = np.diag(precision)
+    return Curvature(np.arange(len(precision)), np.zeros(0), none.astype(int), none, precision, own, 0 * own)
 
 
 def in_range(precision: Array) -> Array:

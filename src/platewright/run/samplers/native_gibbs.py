@@ -184,7 +184,7 @@ class NativeChain:
             self.arrays[f"{number}:tuning"][0] = 1.0
         for number in owner.source.doors.paths:  # until something is learned: a step, and as many leaves as coordinates
             size = sum(self.arrays[name].size for name in owner.plan.blocks[number].variables)
-            self.replace(f"{number}:curvature", np.ones(size))
+            self.replace(f"{number}:curvature", np.ones(3 * size))
             self.replace(f"{number}:places", np.arange(size))
             self.arrays[f"{number}:tuning"][:4] = FIRST_STEP, size, 0.0, MOST_DOUBLINGS
         for name, key in owner.source.sliced.items():

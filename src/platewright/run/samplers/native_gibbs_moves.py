@@ -82,8 +82,10 @@ class NativeHamiltonian(HamiltonianMover):
     def hand_over(self) -> None:
         """Put step and metric where C reads them."""
         found, tuning = self.curvature, self.tuning
-        learned = np.concatenate([found.leaves, found.across.ravel(), found.trunk.ravel()])
-        self.chain.replace(f"{self.number}:curvature", learned)
+        root = found.metric()
+        lower = np.linalg.inv(root.inverse)
+        learned = [root.leaves, root.across.ravel(), lower.ravel(), *found.stretches()]
+        self.chain.replace(f"{self.number}:curvature", np.concatenate(learned))
         places = np.concatenate([found.order, found.ties.ravel()])
         self.chain.replace(f"{self.number}:places", np.array(places, np.int64))
         step = self.step if tuning is None else float(np.exp(tuning.log_step))
