@@ -188,8 +188,7 @@ class RowsWriter:
             before = _live(features[:number])
             start = self.long(width_extent(before))
             slot = f"{start} + {flat}" if flat else start
-            printer.line("for (int64_t r = 0; r <= wide; r++)")
-            printer.line(f"    line[r * width + {target}] += heavy * pool[r * wide + {slot}];")
+            printer.line(f"add_column(line + {target}, width, pool + {slot}, wide, heavy);")
 
     # -- what is left --------------------------------------------------------------------------------------------------
 
@@ -201,13 +200,9 @@ class RowsWriter:
         printer.line(f"const int64_t batch = {printer.offset(step.batch, sizes) if step.batch else 0};")
         root = self.function.computed(f"{step.name}.root", (*batch, self.own, self.own))
         right = self.function.computed(f"{step.name}.right", (*batch, self.own, self.outputs))
-        with printer.nested("for (int64_t i = 0; i < eliminated; i++)"):
-            printer.line("for (int64_t j = 0; j < eliminated; j++)")
-            printer.line(f"    {root}[(batch * eliminated + i) * eliminated + j] = design[i * width + j];")
-            printer.line("for (int64_t j = 0; j < outputs; j++)")
-            printer.line(
-                f"    {right}[(batch * eliminated + i) * outputs + j] = design[(i + 1) * width - outputs + j];"
-            )
+        places = f"{root} + batch * eliminated * eliminated", f"{right} + batch * eliminated * outputs"
+        printer.line(f"part_of(design, width, eliminated, 0, eliminated, {places[0]});")
+        printer.line(f"part_of(design, width, eliminated, width - outputs, outputs, {places[1]});")
         if f"{step.name}.log_root" in wanted:
             log_root = self.function.computed(f"{step.name}.log_root", batch)
             printer.line("double log_root = 0.0;")
@@ -244,8 +239,8 @@ class RowsWriter:
         rest = self.long(self.rest)
         left = self.function.computed(f"{step.name}.left", (*batch, self.rest))
         printer.line(f"const int64_t rest = {rest};")
-        printer.line("for (int64_t r = 0; r < rest; r++)")
-        printer.line(f"    {left}[batch * rest + r] = design[(eliminated + r) * width + width - outputs];")
+        printer.line("const double *const below = design + eliminated * width;")
+        printer.line(f"part_of(below, width, rest, width - outputs, 1, {left} + batch * rest);")
         for number, column in enumerate(step.outer):
             dense: Extent = columns_extent((column,))
             shape = along(column.dense)
@@ -254,11 +249,8 @@ class RowsWriter:
                 printer.line(f"const int64_t start = {start}, wide = {self.long(dense)};")
                 cross = self.function.computed(f"{step.name}.cross_{number}", (*batch, self.own, *shape))
                 other = self.function.computed(f"{step.name}.left_{number}", (*batch, self.rest, *shape))
-                for array, rows, first in ((cross, "eliminated", "0"), (other, "rest", "eliminated")):
-                    with printer.nested(f"for (int64_t r = 0; r < {rows}; r++)"):
-                        printer.line("for (int64_t j = 0; j < wide; j++)")
-                        source = f"design[({first} + r) * width + start + j]"
-                        printer.line(f"    {array}[(batch * {rows} + r) * wide + j] = {source};")
+                for array, rows, source in ((cross, "eliminated", "design"), (other, "rest", "below")):
+                    printer.line(f"part_of({source}, width, {rows}, start, wide, {array} + batch * {rows} * wide);")
 
 
 def _live(features: tuple[Feature, ...]) -> tuple[Feature, ...]:

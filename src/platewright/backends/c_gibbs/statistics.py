@@ -11,7 +11,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply, substitute
-from platewright.algebra.expression import ONE, Constant, Expression, Index, Indicator, free_indices, names
+from platewright.algebra.expression import (
+    ONE,
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Indicator,
+    Sum,
+    free_indices,
+    names,
+    walk,
+)
 from platewright.backends.c.pool import live_features
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.expression import is_product
@@ -74,6 +85,16 @@ def pool_slots(pool: Pool, block: int, fixed: bool) -> dict[str, Slot]:
     return found
 
 
+def most_used_first(over: tuple[Index, ...], group: Sequence[Statistic | Pool]) -> list[Index]:
+    """Loops in the order that leaves the least to the innermost: what does not change in it is computed before it.
+
+    Only sums and functions count: what is looked up is best read in the order in which it lies.
+    """
+    every = [part for statement in group for part in expressions_of(statement)]
+    costly = [free_indices(part) for part in every if any(isinstance(inner, (Sum, Call)) for inner in walk(part))]
+    return sorted(over, key=lambda index: -sum(index in part for part in costly))
+
+
 class StatisticsWriter:
     """Prints statements into a function."""
 
@@ -95,7 +116,7 @@ class StatisticsWriter:
             self.printer.line(f"/* {c_comment(statement_text(statement))} */")
             self.before(statement)
         with ExitStack() as loops:
-            for index in over:
+            for index in most_used_first(over, group):
                 loops.enter_context(self.printer.loop(index))
             for statement in group:
                 with self.printer.nested(""):

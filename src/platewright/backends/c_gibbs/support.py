@@ -178,6 +178,22 @@ static void rows_of_pool(double total, const double *mean, double *scatter, int6
     }
 }
 """,
+    "add_column": """
+/* Add a column of the rows of a pool, so many times, to a column of other rows. */
+static void add_column(double *line, int64_t width, const double *pool, int64_t wide, double times)
+{
+    for (int64_t r = 0; r <= wide; r++)
+        line[r * width] += times * pool[r * wide];
+}
+""",
+    "part_of": """
+/* Some columns of some rows as a table of their own. */
+static void part_of(const double *table, int64_t width, int64_t rows, int64_t start, int64_t wide, double *part)
+{
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(part + r * wide, table + r * width + start, sizeof(double) * wide);
+}
+""",
     "triangularised": """
 /* Rotate rows to upper triangular form by Householder's reflections, the largest entry of a column in the pivot row
  * (Powell and Reid): rows of very different size keep their digits each. Returns how many of the first `eliminated`
