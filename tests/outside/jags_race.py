@@ -38,7 +38,7 @@ from platewright.run.samplers.monitored import drawn_of
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.blocks import ExactBlock
 
-WARM_UP, FIRST, MOST = 500, 500, 5000
+WARM_UP, FIRST, MOST = 500, 500, 20_000
 ENOUGH = 1000
 INDEPENDENT = 20_000
 TO_SETTLE_IN = 60.0
