@@ -35,11 +35,17 @@ class Split:
     leaves: int
 
 
+def coordinates_of(coordinates: Joined, unknowns: Sequence[str]) -> Array:
+    """Which coordinates belong to some unknowns."""
+    found = np.zeros(coordinates.size, dtype=bool)
+    for part, place in zip(coordinates.parts, coordinates.slices, strict=True):
+        found[place] = part.name in unknowns
+    return found
+
+
 def split_of(coordinates: Joined, leaves: Sequence[str] = ()) -> Split:
     """Leaves are the coordinates of unknowns whose elements do not meet; a trunk that is too wide is cut to leaves."""
-    inside = np.zeros(coordinates.size, dtype=bool)
-    for part, place in zip(coordinates.parts, coordinates.slices, strict=True):
-        inside[place] = part.name in leaves
+    inside = coordinates_of(coordinates, leaves)
     order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
     count = int(inside.sum())
     return Split(order, count if len(inside) - count <= MOST_DENSE else len(inside))

@@ -14,8 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from platewright.backends.kernels.climb import climbed
-from platewright.backends.kernels.coordinates import Joined
-from platewright.backends.kernels.curvature import Bends, bends_at, corrected, curvature_from, mean_of, split_of
+from platewright.backends.kernels.curvature import (
+    Bends,
+    bends_at,
+    coordinates_of,
+    corrected,
+    curvature_from,
+    mean_of,
+    split_of,
+)
 from platewright.backends.kernels.density import Density
 from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS, follow, reasonable_step
 from platewright.backends.kernels.metric import curvature_apart
@@ -59,13 +66,17 @@ class DualAveraging:
         self.log_average = weight * self.log_step + (1 - weight) * self.log_average
 
 
+def windows_begin(warm_up: int) -> int:
+    """The sweep from which draws are learned from; before it chains still travel."""
+    return min(75, int(0.15 * warm_up))
+
+
 def window_ends(warm_up: int) -> list[int]:
     """Sweeps after which the metric is computed anew: windows double, and the last sweeps tune the step alone."""
-    begin = min(75, int(0.15 * warm_up))
     end = warm_up - min(50, int(0.1 * warm_up))
     found = []
     length = FIRST_WINDOW
-    at = begin
+    at = windows_begin(warm_up)
     while at + length <= end:
         at = at + length if at + 3 * length <= end else end
         found.append(at)
@@ -75,17 +86,9 @@ def window_ends(warm_up: int) -> list[int]:
 
 def stops_of(warm_up: int) -> set[int]:
     """Sweeps before which something is learned besides the step."""
-    begins, ends = min(75, int(0.15 * warm_up)), window_ends(warm_up)
+    begins, ends = windows_begin(warm_up), window_ends(warm_up)
     early = {look for look in LOOKS if look <= begins and look < warm_up}
     return early | set(range(begins, ends[-1] + 1, LOOK_EVERY)) | set(ends) if ends else early
-
-
-def held_of(coordinates: Joined, held: Sequence[str]) -> Array:
-    """Which coordinates belong to unknowns that a climb leaves where they are."""
-    found = np.zeros(coordinates.size, dtype=bool)
-    for part, place in zip(coordinates.parts, coordinates.slices, strict=True):
-        found[place] = part.name in held
-    return found
 
 
 class HamiltonianMover:
@@ -97,7 +100,7 @@ class HamiltonianMover:
     def __init__(self, density: Density, leaves: Sequence[str] = (), held: Sequence[str] = ()) -> None:
         self.density = density
         self.split = split_of(density.coordinates, leaves)
-        self.held = held_of(density.coordinates, held)
+        self.held = coordinates_of(density.coordinates, held)
         self.curvature = curvature_apart(np.ones(density.coordinates.size))
         self.step = FIRST_STEP
         self.tuning: DualAveraging | None = None
@@ -115,7 +118,7 @@ class HamiltonianMover:
     def begin_warm_up(self, sweeps: int) -> None:
         """From now on paths are learned from."""
         self.ends = window_ends(sweeps)
-        self.begins = min(75, int(0.15 * sweeps))
+        self.begins = windows_begin(sweeps)
         self.stops = stops_of(sweeps)
         self.tuning = DualAveraging.around(self.step) if sweeps else None
         self.sweeps = 0
