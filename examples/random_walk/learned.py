@@ -44,7 +44,7 @@ def finish(found, data, size):
     sum_first_of_time = found["sum_first_of_time"]
     sum_first_of_time_2 = found["sum_first_of_time_2"]
     # level given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, size_time])
+    block1_columns = edges_of(size_time)
     # rows of level
     block1_rows_0 = np.concatenate([np.full((size_time, 1), 1), np.full((size_time, 1), 0)], axis=-1)
     block1_rows_0 = block1_rows_0 * np.sqrt(4 * first_of_time)[..., None]
@@ -128,16 +128,31 @@ WIDEST = 200
 """The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 
 
+def edges_of(*widths):
+    """Where each of several spans of columns begins, and where the last one ends."""
+    edges = [0]
+    for width in widths:
+        edges.append(edges[-1] + width)
+    return edges
+
+
 def placed(rows, slots, positions, width, outputs):
     """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
-        if len(position) == 1 and np.ndim(position) == 1:
-            design[..., position[0]] += rows[..., start]
+        if isinstance(position, slice):  # all of an unknown's columns, side by side
+            design[..., position] += rows[..., start:stop]
             continue
-        chosen = np.asarray(position)[..., :, None] == np.arange(width)
-        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+        at = np.asarray(position)
+        if at.shape == (1,):
+            design[..., at[0]] += rows[..., start]
+        elif at.shape[-1] == 1:  # one column in each cell
+            flat = design.reshape(-1, width + outputs)
+            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+        else:  # some may be the same
+            chosen = at[..., :, None] == np.arange(width)
+            design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
     return design
 
 

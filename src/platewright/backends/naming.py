@@ -23,6 +23,7 @@ _RESERVED = frozenset(
         "grouped",
         "pooled",
         "placed",
+        "edges_of",
         "stacked",
         "triangularised",
         "double",

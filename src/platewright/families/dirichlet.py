@@ -37,6 +37,8 @@ def _mode(p: Values) -> Array:
     concentration = p["concentration"]
     excess = np.maximum(concentration - 1, 0)
     total = excess.sum(axis=-1, keepdims=True)
+    if (total > 0).all():
+        return excess / total
     largest = np.argmax(concentration, axis=-1)[..., None]
     corner = np.arange(concentration.shape[-1]) == largest
     is_flat = (concentration == 1).all(axis=-1, keepdims=True)

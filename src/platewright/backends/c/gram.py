@@ -90,6 +90,17 @@ static void recentre(double *centre, const double *rows, int64_t count, int64_t 
  * lanes, or one. The `ahead` doubles from `next` on, BLOCK by BLOCK with `pitch` from one to the next, are fetched
  * while this goes on. */
 #if LANES > 1
+struct ahead { const double *start; int64_t pitch, line, lines, at_once; };
+
+/* A few lines of cache in every turn of the innermost loop: many at once would wait for each other. */
+INLINE void fetch(struct ahead *ahead)
+{
+    for (int64_t k = 0; k < ahead->at_once && ahead->line < ahead->lines; k++, ahead->line++) {
+        const int64_t block = ahead->line / (BLOCK / 8), line = ahead->line % (BLOCK / 8);
+        __builtin_prefetch(ahead->start + block * ahead->pitch + line * 8, 0, 2);
+    }
+}
+
 #if LANES == 8 || defined(__aarch64__)
 #define TILE 5 /* TILE x TILE sums and their operands fill 32 registers */
 #else
@@ -112,7 +123,7 @@ INLINE void put(double *to, int64_t step, lanes sum)
 }
 
 INLINE void gram_tile(const int tall, const int wide, const int corner, const double *heavy, const double *rows,
-                      int64_t count, double *gram, int64_t pitch, int64_t step, double *last)
+                      int64_t count, double *gram, int64_t pitch, int64_t step, double *last, struct ahead *ahead)
 {
     lanes sum[TILE][TILE], plain[TILE];
 #pragma GCC unroll 8
@@ -124,6 +135,7 @@ INLINE void gram_tile(const int tall, const int wide, const int corner, const do
             plain[p] = taken(last + p * pitch * step, step);
     }
     for (int64_t i = 0; i < count; i += LANES) {
+        fetch(ahead);
         lanes right[TILE];
 #pragma GCC unroll 8
         for (int q = 0; q < wide; q++) {
@@ -163,8 +175,8 @@ static void gram(double *heavy, double *rows, int64_t count, int64_t width, doub
                  const double *next, int64_t pitch, int64_t ahead)
 {
     const int64_t down = width + 1, parts = (width + TILE - 1) / TILE, tiles = parts * (parts + 1) / 2;
-    const int64_t chunk = tiles ? (ahead / 8 + tiles - 1) / tiles : 0;
-    int64_t line = 0;
+    const int64_t turns = tiles * ((count + LANES - 1) / LANES);
+    struct ahead later = {next, pitch, 0, ahead / 8, turns ? (ahead / 8 + turns - 1) / turns : 0};
     for (int64_t i = count; i % LANES; i++) /* the last vector is filled up with zeros */
         for (int64_t j = 0; j < width; j++)
             heavy[j * STRIDE + i] = rows[j * STRIDE + i] = 0.0;
@@ -172,12 +184,10 @@ static void gram(double *heavy, double *rows, int64_t count, int64_t width, doub
         tall = part(width - p);
         for (int64_t q = p, wide; q < width; q += wide) {
             wide = part(width - q);
-            for (const int64_t last = line + chunk; line < last && line < ahead / 8; line++)
-                __builtin_prefetch(next + line / (BLOCK / 8) * pitch + line % (BLOCK / 8) * 8, 0, 2);
 #define EACH(a, b, corner)                                                                                    \\
     if (tall == a && wide == b && (p == q) == corner)                                                         \\
         gram_tile(a, b, corner, heavy + p * STRIDE, rows + q * STRIDE, count, gram + (p * down + q) * step,   \\
-                  down, step, gram + (p * down + width) * step);
+                  down, step, gram + (p * down + width) * step, &later);
             EACH(1, 1, 1) EACH(2, 2, 1) EACH(3, 3, 1) EACH(2, 2, 0) EACH(3, 2, 0) EACH(3, 3, 0)
 #if TILE == 5
             EACH(4, 4, 1) EACH(5, 5, 1) EACH(4, 3, 0) EACH(4, 4, 0) EACH(5, 4, 0) EACH(5, 5, 0)

@@ -263,15 +263,18 @@ def easy_root(scatter: Array) -> Array | None:
     """The root by LAPACK where no column is close to following from others; None where one is."""
     diagonal = scatter.diagonal(axis1=-2, axis2=-1)
     spread = diagonal > 0
-    if scatter.size == 0 or scatter[~spread].any():
+    every = spread.all()
+    if scatter.size == 0 or (not every and scatter[~spread].any()):
         return None
     try:
-        lower = np.linalg.cholesky(np.where(spread[..., None], scatter, np.identity(scatter.shape[-1])))
+        filled = scatter if every else np.where(spread[..., None], scatter, np.identity(scatter.shape[-1]))
+        lower = np.linalg.cholesky(filled)
     except np.linalg.LinAlgError:
         return None
     if (lower.diagonal(axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return lower.swapaxes(-1, -2) * spread[..., None, :]
+    upper = lower.swapaxes(-1, -2)
+    return upper if every else upper * spread[..., None, :]
 
 
 def root_of_scatter(scatter: Array, rest: Array | None = None) -> Array:

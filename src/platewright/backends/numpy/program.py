@@ -221,10 +221,10 @@ class Emitter:
         return body
 
     def triangularise(self, step: Triangularise) -> list[str]:
-        self.printer.used |= {"placed", "stacked", "triangularised"}
+        self.printer.used |= {"edges_of", "placed", "stacked", "triangularised"}
         name = self.names(step.name)
         widths = [self._width(column.dense) for column in step.columns]
-        lines = [f"{name}_columns = np.cumsum([0, {', '.join(widths)}])"]
+        lines = [f"{name}_columns = edges_of({', '.join(widths)})"]
         outputs = "1" if step.output is None else self.printer.size(step.output.plate)
         designs = []
         for number, source in enumerate(step.sources):
@@ -266,7 +266,7 @@ class Emitter:
             edges = [str(k) for k in range(len(widths) + 1)]
             lines = []
         else:
-            lines = [f"edges = np.cumsum([0, {', '.join(widths)}])"]
+            lines = [f"edges = edges_of({', '.join(widths)})"]
             edges = [f"edges[{k}]" for k in range(len(widths) + 1)]
         if source.pool is not None:
             self.printer.used.add("rows_of_pool")
@@ -313,6 +313,8 @@ class Emitter:
     ) -> str:
         """Column numbers of one feature, for each cell and each inner position."""
         inner = source.features[feature].inner
+        if len(inner) == 1 and positions == inner:
+            return f"slice({name}_columns[{column}], {name}_columns[{column + 1}])"
         flat: Expression = Constant(0.0)
         for at, axis in zip(positions, step.columns[column].dense, strict=True):
             flat = add(multiply(flat, Size(axis.plate)), at)

@@ -55,18 +55,33 @@ def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | Non
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
 
+def edges_of(*widths: int) -> list[int]:
+    """Where each of several spans of columns begins, and where the last one ends."""
+    edges = [0]
+    for width in widths:
+        edges.append(edges[-1] + width)
+    return edges
+
+
 def placed(
-    rows: Array, slots: Sequence[tuple[int, int]], positions: Sequence[Array], width: int, outputs: int
+    rows: Array, slots: Sequence[tuple[int, int]], positions: Sequence[Array | slice], width: int, outputs: int
 ) -> Array:
     """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
-        if len(position) == 1 and np.ndim(position) == 1:
-            design[..., position[0]] += rows[..., start]
+        if isinstance(position, slice):  # all of an unknown's columns, side by side
+            design[..., position] += rows[..., start:stop]
             continue
-        chosen = np.asarray(position)[..., :, None] == np.arange(width)
-        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+        at = np.asarray(position)
+        if at.shape == (1,):
+            design[..., at[0]] += rows[..., start]
+        elif at.shape[-1] == 1:  # one column in each cell
+            flat = design.reshape(-1, width + outputs)
+            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+        else:  # some may be the same
+            chosen = at[..., :, None] == np.arange(width)
+            design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
     return design
 
 
@@ -213,6 +228,7 @@ SHARED = (  # in the order in which an emitted file carries them
     rows_of_pool,
     easy_root,
     root_of_scatter,
+    edges_of,
     placed,
     stacked,
     triangularised,

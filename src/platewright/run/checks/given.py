@@ -7,6 +7,7 @@ that depends on an unknown is the business of the density.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -41,9 +42,16 @@ def check_given(
 
 def _from_columns(written: Expression, columns: Mapping[str, Array]) -> bool:
     """Whether the data alone say what an expression is; what looks back has a start of its own."""
+    named, looks_back = _named(written)
+    return bool(named) and not looks_back and all(name in columns for name in named)
+
+
+@lru_cache(maxsize=4096)
+def _named(written: Expression) -> tuple[frozenset[str], bool]:
+    """Which variables an expression names, and whether it looks back."""
     parts = tuple(walk(written))
-    named = [part.name for part in parts if isinstance(part, Reference)]
-    return bool(named) and all(name in columns for name in named) and not any(isinstance(part, Lag) for part in parts)
+    named = frozenset(part.name for part in parts if isinstance(part, Reference))
+    return named, any(isinstance(part, Lag) for part in parts)
 
 
 def _outside(parameter: Parameter, values: Array) -> Array:

@@ -69,7 +69,7 @@ class Posterior:
         node = self.plan.graph.nodes[name]
         match self.conditional(name):
             case FamilyConditional() as found:
-                if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+                if any(mentions(value, self.unknown) for value in found.parameters.values()):
                     return None
                 parameters = {}
                 for key, value in found.parameters.items():
@@ -77,7 +77,7 @@ class Posterior:
                     parameters[key] = self._value(value, (*node.plates, *node.events[:rank]))
                 return Marginal(name, found.recognised.family, parameters, found.recognised.transform, node.axes)
             case TableConditional() as table:
-                if mentions(table.log_weights, set(self.unknown)):
+                if mentions(table.log_weights, self.unknown):
                     return None
                 return self._table(name, table)
             case GaussianConditional() as gaussian:
@@ -115,7 +115,7 @@ class Posterior:
         found = self.conditional(name)
         if not isinstance(found, FamilyConditional) or found.recognised.family.name != "Gamma":
             return None
-        if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+        if any(mentions(value, self.unknown) for value in found.parameters.values()):
             return None
         places = {n for n in walk(conditional.scale) if isinstance(n, Reference) and n.name == name}
         if len(places) > 1:
@@ -139,7 +139,7 @@ class Posterior:
         wanted = "InverseWishart" if isinstance(matrix, Inverse) else "Wishart"
         if not isinstance(found, FamilyConditional) or found.recognised.family.name != wanted:
             return None
-        if any(mentions(value, set(self.unknown)) for value in found.parameters.values()):
+        if any(mentions(value, self.unknown) for value in found.parameters.values()):
             return None
         node = self.plan.graph.nodes[inner.name]
         at: dict[Expression, Expression] = dict(zip(node.plates, inner.indices[: len(node.plates)], strict=True))
