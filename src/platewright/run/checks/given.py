@@ -41,6 +41,8 @@ class Checks:
 
     graph: Graph
     given: tuple[Given, ...]
+    behind: tuple[str, ...]
+    """All variables that the parameters depend on."""
     functions: tuple[str, ...]
     """Deterministic nodes that the parameters refer to, each after those that it refers to."""
 
@@ -69,7 +71,7 @@ def checks_of(graph: Graph, columns: Collection[str]) -> Checks:
     wanted = {name for given in found for name in _behind(graph, given.written)}
     order = topological(graph) if wanted else ()
     functions = tuple(name for name in order if name in wanted and graph.nodes[name].kind == "deterministic")
-    return Checks(graph, tuple(found), functions)
+    return Checks(graph, tuple(found), tuple(sorted(wanted)), functions)
 
 
 def check_given(
@@ -90,7 +92,7 @@ def check_given(
         if any(axis.plate not in sizes for axis in given.axes):
             continue
         rough = rough or _spans(checks, columns, sizes, holes, by_column=True)
-        is_fine = _is_inside(given.parameter, span(given.written, rough, sizes, given.axes))
+        is_fine = _is_inside(given, span(given.written, rough, sizes, given.axes))
         beside = given.node.name in columns and given.node.name not in holes and _is_beside(given)
         if is_fine and not beside:
             continue
@@ -157,8 +159,7 @@ def _spans(
     """What is known of each variable: its column, cell by cell or from least to greatest; else its domain."""
     found: dict[str, Span] = {}
     nodes = checks.graph.nodes
-    wanted = {name for given in checks.given for name in _behind(checks.graph, given.written)}
-    for name in sorted(wanted):
+    for name in checks.behind:
         values = columns.get(name)
         if values is None or name in holes:
             found[name] = span_of_domain(nodes[name].domain)
@@ -175,14 +176,15 @@ def _spans(
     return found
 
 
-def _is_inside(parameter: Parameter, found: Span) -> bool:
-    """Whether every value between the ends is allowed."""
-    domain = parameter.domain
+def _is_inside(given: Given, found: Span) -> bool:
+    """Whether every value between the ends is allowed; what the unknowns leave open is their business."""
+    domain = given.parameter.domain
     if domain.kind in ("integer", "simplex", "matrix"):
         return False
     low, high = found
-    above = low > domain.lower if _is_strict(parameter) else low >= domain.lower
-    return bool(np.all(above & (high <= domain.upper) & (low > -np.inf) & (high < np.inf)))
+    above = low > domain.lower if _is_strict(given.parameter) else low >= domain.lower
+    inside = bool(np.all(above) and np.all(high <= domain.upper))
+    return inside and (not given.is_whole or bool(np.all(low > -np.inf) and np.all(high < np.inf)))
 
 
 def _is_strict(parameter: Parameter) -> bool:
