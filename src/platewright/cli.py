@@ -26,10 +26,12 @@ from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
 from platewright.errors import PlatewrightError, SourceError
 from platewright.graph.graph import read_graph
-from platewright.pipeline import GOALS, DerivedPlan, Model, read_bugs
+from platewright.language import model as language
+from platewright.pipeline import GOALS, Model, read_bugs
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.stages import STAGES, closed_form, graph_stage
 from platewright.run.progress import working
+from platewright.run.results.derived_plan import DerivedPlan
 from platewright.run.results.model_file import model_in_file
 from platewright.run.results.report import report as report_page
 from platewright.run.results.saving import save
@@ -316,7 +318,7 @@ def _monitored(found: Any, fit: Any, model: Model, wanted: str) -> Any:
     return with_monitored(found, fit, places, model.read_from.shifts)
 
 
-def _deliver(given: argparse.Namespace, model: Model, kind: str, text: str) -> int:
+def _deliver(given: argparse.Namespace, model: language.Model, kind: str, text: str) -> int:
     """A text to a file or to the terminal; as JSON, with the name of its model and of its kind."""
     if not given.json:
         return _write(given.output, text)

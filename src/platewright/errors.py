@@ -174,3 +174,7 @@ class DivergenceWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """Paths of a Hamiltonian block changed their energy too little: long tails are visited too seldom."""
+
+
+class ImpossibleWarning(UserWarning):
+    """The data have probability zero under the model, so that its evidence is zero too."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from platewright.algebra.build import add, multiply, substitute, totals
-from platewright.algebra.domain import REAL, Domain
-from platewright.algebra.expression import ZERO, Expression, Index, Reference, Size, rebuild
+from platewright.algebra.domain import MATRIX, POSITIVE, REAL, SIMPLEX, Domain
+from platewright.algebra.expression import ZERO, Expression, Index, Reference, Size, rebuild, walk
 
 Array = np.ndarray
 Values = Mapping[str, Array]
@@ -102,6 +102,20 @@ class Family:
     def parameter(self, name: str) -> Parameter:
         """A canonical parameter by name."""
         return next(parameter for parameter in self.parameters if parameter.name == name)
+
+    def argument(self, word: str) -> Parameter:
+        """A parameter as users spell it: a canonical one, or one that stands for it."""
+        canonical = next((parameter for parameter in self.parameters if parameter.name == word), None)
+        if canonical is not None:
+            return canonical
+        template = next(ways[word] for ways in self.spelled.values() if word in ways)
+        rank = max(len(part.indices) for part in walk(template) if isinstance(part, Reference) and part.name == word)
+        domain = MATRIX if rank == 2 else _SPELLED.get(word, REAL)
+        return Parameter(word, domain, rank)
+
+
+_SPELLED = {**dict.fromkeys(("sd", "variance", "scale"), POSITIVE), "probabilities": SIMPLEX}
+"""Where parameters live that are not canonical."""
 
 
 def _depends(expression: Expression, index: Index) -> bool:

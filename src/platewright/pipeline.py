@@ -7,18 +7,15 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.data.support import are_finite
-from platewright.derive.cautions import cautions
-from platewright.derive.explain import told
-from platewright.derive.latex_iterated import plan_latex
-from platewright.derive.planner import AnyPlan, choose_plan
-from platewright.errors import MissingValue, UnknownName
+from platewright.derive.planner import choose_plan
+from platewright.errors import MissingValue, SupportError, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
@@ -26,7 +23,7 @@ from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.checks.allocation import that_fits
-from platewright.run.checks.given import check_given
+from platewright.run.checks.given import Checks, check_given, checks_of
 from platewright.run.checks.sizing import check_complete
 from platewright.run.evidence.evidence_fit import EvidenceFit, settled
 from platewright.run.exact.changing import needs_rows, row_plate
@@ -38,18 +35,14 @@ from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.iterating import no_option, run_iterated
-from platewright.run.results.report import report
+from platewright.run.results.derived_plan import DerivedPlan
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Goal, Plan
 from platewright.schemas.em import EMPlan
-from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.mean_field import MeanFieldPlan
 from platewright.structure.instances import Arc, instances, optional_arcs
-
-if TYPE_CHECKING:
-    from platewright.run.checks.verifying import Verification
 
 GOALS = ("posterior", "map", "evidence")
 ROWS_IN_A_BATCH = 131_072
@@ -131,6 +124,14 @@ class Model(language.Model):
         found: Signature = self._plans[key]
         return found
 
+    def _checks(self, known: frozenset[str]) -> Checks:
+        """What to look for in columns that parameters come from, found once for each set of known variables."""
+        key = ("given", known, len(self.plates), len(self.variables))
+        if key not in self._plans:
+            self._plans[key] = checks_of(read_graph(self, known - _inputs(self)), known)
+        found: Checks = self._plans[key]
+        return found
+
     def infer(
         self,
         evidence: Mapping[str, object] | None = None,
@@ -158,7 +159,7 @@ class Model(language.Model):
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
         columns = columns_of(plan.graph, dataset)
         sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
-        check_given(plan.graph, columns, sizes, dataset.missing)
+        check_given(self._checks(dataset.known), columns, sizes, dataset.missing)
         plan = settled(plan, by, columns, sizes)
         derived = perf_counter()
         if not isinstance(plan, Plan):
@@ -206,7 +207,7 @@ class Model(language.Model):
         derived = perf_counter()
         runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
         try:
-            found, sizes, labels = _passed(plan, runner, chain((first,), pieces), ())
+            found, sizes, labels = _passed(plan, runner, chain((first,), pieces), (), self._checks(first.known))
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         if not all_finite(found):  # finds missing cells, or names the cell that is not finite
@@ -214,7 +215,10 @@ class Model(language.Model):
         if again := runner.ill_conditioned(found):
             found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
         fit = Fit(plan, found, {}, sizes, labels, runner.backend, seed, signature=wanted)
-        return _finished(fit, {"derive": derived - start}, derived)
+        try:
+            return _finished(fit, {"derive": derived - start}, derived)
+        except SupportError:  # data that cannot be: with all rows at hand, the guilty one is named
+            return self._learn_whole(path, goal, by, backend, seed, options)
 
     def _iterate_over_file(
         self,
@@ -253,7 +257,7 @@ def _in_batches(
 
 
 def _passed(
-    plan: Plan, runner: Runner, rows: Iterable[Dataset], exact: Collection[str]
+    plan: Plan, runner: Runner, rows: Iterable[Dataset], exact: Collection[str], checks: Checks | None = None
 ) -> tuple[Statistics, dict[str, int], Mapping[str, tuple[object, ...]]]:
     """The statistics of all batches, merged."""
     found: Statistics | None = None
@@ -263,9 +267,11 @@ def _passed(
         columns = columns_of(plan.graph, batch)
         sizes = {**plan.program.sizes, **batch.sizes}
         check_complete(plan, columns, sizes)
+        row = row_plate(plan.program, columns)
+        if checks is not None:
+            check_given(checks, columns, sizes, (), {row: total.get(row, 0)})
         part = runner.statistics(columns, sizes, exact)
         found = part if found is None else runner.module.merged(found, part)
-        row = row_plate(plan.program, columns)
         total = {**sizes, row: total.get(row, 0) + sizes[row]}
         labels = batch.labels
     return found or {}, total, labels
@@ -306,72 +312,6 @@ def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
     # A copy would compute again; the times are the last thing to be known about the fit.
     object.__setattr__(fit, "seconds", {**seconds, "run": perf_counter() - since})
     return fit
-
-
-class DerivedPlan:
-    """A plan with its model: explain it, print its source, let it prove itself."""
-
-    def __init__(self, model: Model, plan: AnyPlan) -> None:
-        self.model = model
-        self.plan = plan
-
-    def explain(self, full: bool = False) -> str:
-        """The derivation in words; very long formulas are cut short unless `full`."""
-        return told(self.plan, full)
-
-    def source(self, backend: str = "numpy") -> str:
-        """Standalone source in a target language; for an iterative plan, of each of its steps."""
-        from platewright.backends.plan_source import plan_source  # loaded when somebody looks, as all below
-
-        return plan_source(self.plan, backend)
-
-    @property
-    def declined(self) -> tuple[tuple[str, str], ...]:
-        """Schemas that were tried before and why they do not apply."""
-        return tuple((refusal.operation, refusal.reason) for refusal in self.plan.declined)
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """What can go wrong whatever the data: a likelihood without bound, a prior that is no distribution."""
-        return cautions(self.plan)
-
-    @property
-    def how(self) -> str:
-        """One line: the algorithm chosen."""
-        return f"{self.plan.schema}: {self.plan.summary}"
-
-    def verify(self, seed: int = 0) -> Verification:
-        """Run the laws that apply to the plan on small simulated data."""
-        from platewright.run.checks.verifying import verify_plan
-        from platewright.run.checks.verifying_evidence import verify_evidence
-        from platewright.run.checks.verifying_iterations import verify_iterations
-
-        match self.plan:
-            case Plan():
-                return verify_plan(self.plan, seed)
-            case EvidencePlan():
-                return verify_evidence(self.plan, seed)
-        return verify_iterations(self.plan, seed)
-
-    def latex(self) -> str:
-        """The derivation as LaTeX: of an iterative plan, the updates of each step."""
-        return plan_latex(self.plan)
-
-    def report(self) -> str:
-        """The derivation as one HTML page with pictures."""
-        return report(self.plan)
-
-    def _repr_svg_(self) -> str:
-        from platewright.drawing.from_graph import picture_of
-        from platewright.drawing.svg import picture_svg
-
-        return picture_svg(picture_of(self.plan.graph, title=self.plan.graph.title))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.plan, name)
-
-    def __repr__(self) -> str:
-        return f"<Plan for {self.plan.graph.title}: {self.how}>"
 
 
 def split_all(graph: Graph, partly: Iterable[str]) -> tuple[Step, ...]:

@@ -114,6 +114,7 @@ BAD_DATA: list[tuple[str, Any, type[Exception], list[str]]] = [
     ("labels", {**ARRAYS, "x": np.ones((4, 3))}, errors.ShapeError, ["`feature` has size 2 in the model and 3 in `x`"]),
     ("absent", {"y": [1.0], "x": [[1.0, 2.0]]}, errors.MissingColumn, ["no column `wait`", "found: `y`, `x`"]),
     ("absent in frame", pandas.DataFrame({"y": [1.0]}), errors.MissingColumn, ["no column `wait`"]),
+    ("spaces", pandas.DataFrame({" y ": [1.0]}), errors.MissingColumn, ["a column ' y '", "rename it to `y`"]),
     ("nothing", pandas.DataFrame({"q": [1.0]}), errors.MissingColumn, ["none of the model's variables"]),
     ("half a matrix", pandas.DataFrame({"x[height]": [1.0]}), errors.MissingColumn, ["needs a column `x[weight]`"]),
     ("twice", pandas.DataFrame([[1, 2]], columns=["y", "y"]), errors.DuplicateColumn, ["'y' 2 times"]),
@@ -143,6 +144,14 @@ BAD_FILES: list[tuple[str, str, type[Exception], list[str]]] = [
     ("ragged", "x,y\n1,2\n3\n", errors.ShapeError, ["row 1 has 1 cells, the header 2"]),
     ("duplicate", "x,x\n1,2\n", errors.DuplicateColumn, ["2 columns are named `x`"]),
     ("no header", "", errors.SourceError, ["no header"]),
+    (
+        "space in a name",
+        "a, x\n1, 2\n",
+        errors.MissingColumn,
+        ["a column ' x'", "rename it to `x`, without the spaces"],
+    ),
+    ("capitals", "X\n1\n", errors.MissingColumn, ["a column 'X'", "rename it to `x`"]),
+    ("semicolons", "x;y\n1;2\n", errors.SourceError, ["one name, 'x;y'", "separated by commas"]),
 ]
 
 

@@ -54,7 +54,7 @@ BAD = [
     (votes, {"n": [3, 4], "y": [[1, 1, 1], [1, 1, 1]]}, ("`y` sums to 3", "row 1")),
     (readings, {"w": [1.0, -1.0], "y": [1.0, 2.0]}, ("precision of `y` is -2", "row 1")),
     (readings, {"w": [0.0, 1.0], "y": [1.0, 2.0]}, ("precision of `y` is 0", "row 0")),
-    (errors, {"se": [1.0, 0.0], "y": [1.0, 2.0]}, ("precision of `y` is inf", "row 1")),
+    (errors, {"se": [1.0, 0.0], "y": [1.0, 2.0]}, ("sd of `y` is 0", "row 1")),
 ]
 
 

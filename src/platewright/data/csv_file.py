@@ -37,6 +37,14 @@ def read_header(path: Path) -> list[str]:
             raise not_text(path, error) from None
     if not header:
         raise SourceError("the file has no header line", where=str(path), expected="column names in the first line")
+    for other in (";", "\t"):
+        if len(header) == 1 and other in header[0]:
+            raise SourceError(
+                f"the header line is one name, {header[0][:40]!r}",
+                where=str(path),
+                expected="names and cells separated by commas",
+                hint="save it with commas, or read it yourself: pandas.read_csv(path, sep=...)",
+            )
     return header
 
 

@@ -67,6 +67,7 @@ def find_layout(signature: Signature, names: Sequence[str], labels: Labels) -> L
         if bare := _find_bare(column, present, labels.get(signature.root(column.plates[1]), ())):
             found[column.name] = Slot(column, bare, is_stacked=True)
     slots = tuple(found[name] for name in signature.columns if name in found)
+    _check_spelling(signature, slots, present)
     row = _row_plate(slots)
     return Layout(row, slots, _find_parents(signature, row, present), coordinates)
 
@@ -76,6 +77,25 @@ def check_distinct(names: Sequence[str]) -> None:
     for name, times in Counter(names).items():
         if times > 1:
             raise DuplicateColumn(f"{times} columns are named `{name}`", hint="rename or drop all but one")
+
+
+def _check_spelling(signature: Signature, slots: Sequence[Slot], present: Collection[str]) -> None:
+    """A column named like a variable but for spaces (or capitals, where it is needed) was meant to be that variable."""
+    used = {source for slot in slots for source in slot.sources}
+    is_idle = not any(slot.column.name for slot in slots if not slot.column.required)
+    there = {slot.column.name for slot in slots}
+    for column in signature.columns.values():
+        if column.name in there:
+            continue
+        for name in present:
+            same = name.strip() == column.name
+            alike = name.strip().lower() == column.name.lower() and (column.required or is_idle)
+            if name not in used and name != column.name and (same or alike):
+                raise MissingColumn(
+                    f"the data have a column {name!r}, and none named `{column.name}`",
+                    where=f"variable {column.name}",
+                    hint=f"rename it to `{column.name}`" + (", without the spaces" if same else ""),
+                )
 
 
 def _row_plate(slots: Sequence[Slot]) -> str | None:

@@ -21,7 +21,7 @@ from platewright.algebra.expression import (
 )
 from platewright.algebra.put_in import put_in
 from platewright.errors import ModelError, ParameterError, PlateError, UnknownName
-from platewright.family import Argument, filled
+from platewright.family import Argument, Family, filled
 from platewright.language.distribution import Distribution, literal
 from platewright.language.parameters import check_bounds, check_parameter
 from platewright.language.plate import Plate, beginning, membership, root_of
@@ -38,18 +38,25 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
     check_bounds(name, family, distribution.given)
     event = _event_plate(name, distribution, own, plates)
     axes = (event, Index(event.name + "'", event.plate)) if event is not None else ()
-    canonical = _parameters(name, distribution, distribution.given, own, axes, plates)
+    arguments = _arguments(name, distribution, distribution.given, own, axes, plates)
+    canonical = _parameters(family, arguments, axes)
     value_axes = (*own, *axes[: family.rank])
     x = Argument(Reference(name, value_axes), axes[: family.rank])
     density = _density(distribution, canonical, x, axes)
     if distribution.start is not None:
-        begin = _start(name, distribution, own, axes, plates)
+        at_start = _start(name, distribution, own, axes, plates)
+        begin = _parameters(family, at_start, axes)
         step = _ordered(name, distribution.plates)
         first = Reference(beginning(step.name), (step.index,))
         density = where(first, _density(distribution, begin, x, axes), density)
         canonical = {
             word: Argument(where(first, begin[word].expression, later.expression), later.axes)
             for word, later in canonical.items()
+        }
+        arguments = {
+            word: Argument(where(first, at_start[word].expression, later.expression), later.axes)
+            for word, later in arguments.items()
+            if word in at_start
         }
     elif any(isinstance(node, Lag) for node in walk(density)):
         raise no_start(name)
@@ -63,6 +70,7 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
         family=family,
         parameters=tuple((parameter, argument.expression) for parameter, argument in canonical.items()),
         optional=_optional(name, distribution, density),
+        given=tuple((word, argument.expression) for word, argument in arguments.items() if word not in canonical),
     )
 
 
@@ -111,7 +119,7 @@ def _event_plate(
     return next(iter(left))
 
 
-def _parameters(
+def _arguments(
     name: str,
     distribution: Distribution,
     given: Mapping[str, object],
@@ -119,11 +127,11 @@ def _parameters(
     axes: tuple[Index, ...],
     plates: Mapping[str, Plate],
 ) -> dict[str, Argument]:
-    """Canonical parameters as expressions over the plates and event axes of the variable."""
+    """Parameters as spelled, as expressions over the plates and event axes of the variable."""
     family = distribution.family
     arguments: dict[str, Argument] = {}
     for word, value in given.items():
-        rank = _rank(distribution, word)
+        rank = family.argument(word).rank
         sizes = [plates[axis.plate].size for axis in axes[:rank]]
         if isinstance(value, (list, tuple, np.ndarray)):
             value = literal(value, axes[:rank], sizes)
@@ -136,6 +144,11 @@ def _parameters(
         written = _as_matrix(expression(value), own, axes[:rank], plates)
         check_parameter(name, family, word, written, axes[:rank], plates[axes[0].plate].size if axes else None)
         arguments[word] = Argument(align(name, written, own, axes[:rank], plates), axes[:rank])
+    return arguments
+
+
+def _parameters(family: Family, arguments: Mapping[str, Argument], axes: tuple[Index, ...]) -> dict[str, Argument]:
+    """Canonical parameters from those that were given."""
     canonical: dict[str, Argument] = {}
     for parameter in family.parameters:
         spellings = family.spelled.get(parameter.name, {parameter.name: parameter.symbol})
@@ -159,17 +172,6 @@ def _as_matrix(
 
 def _plain(template: Expression, arguments: Mapping[str, Argument]) -> Expression:
     return substitute(template, {Reference(word): argument.expression for word, argument in arguments.items()})
-
-
-def _rank(distribution: Distribution, word: str) -> int:
-    """How many event axes the argument `word` has, read off its placeholder in the template."""
-    family = distribution.family
-    for parameter in family.parameters:
-        template = family.spelled.get(parameter.name, {parameter.name: parameter.symbol}).get(word)
-        for node in walk(template) if template is not None else ():
-            if isinstance(node, Reference) and node.name == word:
-                return len(node.indices)
-    return 0
 
 
 def align(
@@ -270,14 +272,14 @@ def _start(
     axes: tuple[Index, ...],
     plates: Mapping[str, Plate],
 ) -> dict[str, Argument]:
-    """The parameters of the first element: a distribution of the same family, or one that differs in its first."""
+    """The arguments of the first element: a distribution of the same family, or one that differs in its first."""
     start = distribution.start
     if isinstance(start, Distribution):
         if start.family.name != distribution.family.name:
             raise ModelError(f"`{name}` starts as {start.family.name} but goes on as {distribution.family.name}")
-        return _parameters(name, distribution, start.given, own, axes, plates)
+        return _arguments(name, distribution, start.given, own, axes, plates)
     first = next(iter(distribution.given))
-    return _parameters(name, distribution, {**distribution.given, first: start}, own, axes, plates)
+    return _arguments(name, distribution, {**distribution.given, first: start}, own, axes, plates)
 
 
 def _ordered(name: str, own: tuple[Plate, ...]) -> Plate:

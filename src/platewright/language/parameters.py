@@ -11,7 +11,6 @@ from platewright.algebra.expression import Constant, Expression, Index, Literal
 from platewright.errors import ParameterError
 from platewright.family import Family, Parameter
 
-_POSITIVE = ("sd", "variance", "precision", "scale", "rate")
 _MATRICES = ("Wishart", "InverseWishart")
 _ROUNDING = 1e-6
 
@@ -35,7 +34,7 @@ def check_parameter(
         case _:
             return
     rank = len(events)
-    parameter = next((p for p in family.parameters if p.name == word), Parameter(word))
+    parameter = family.argument(word)
     if rank == 2:
         _check_matrix(name, family, word, numbers)
         return
@@ -60,14 +59,11 @@ def _check_range(name: str, family: Family, parameter: Parameter, numbers: NDArr
     where, shown = f"variable {name}", f"{word} of {family.name} is "
     if family.name != "Flat" and not np.isfinite(numbers).all():
         raise ParameterError(shown + str(numbers[~np.isfinite(numbers)][0]), where=where, expected="a finite number")
-    positive = domain.lower == 0.0 or word in _POSITIVE
-    if positive and domain.upper > 1 and not parameter.may_be_zero and not (numbers > 0).all():
+    if domain.lower == 0.0 and domain.upper > 1 and not parameter.may_be_zero and not (numbers > 0).all():
         raise ParameterError(f"{shown}{numbers.min():g}", where=where, expected="a number above 0")
     outside = numbers[(numbers < domain.lower) | (numbers > domain.upper)]
     if outside.size:
         raise ParameterError(f"{shown}{outside[0]:g}", where=where, expected=str(domain))
-    if word == "probabilities" and (numbers < 0).any():
-        raise ParameterError(f"{shown}{numbers.min():g}", where=where, expected="numbers from 0 to 1")
     broken = numbers[numbers != np.floor(numbers)]
     if domain.kind == "integer" and broken.size:
         raise ParameterError(f"{shown}{broken[0]:g}", where=where, expected="a whole number")

@@ -72,7 +72,7 @@ def parts_from_json(data: object) -> tuple[str, dict[str, Plate], dict[str, Vari
         _check_plates((plate.within, plate.like), plates)
     for variable in variables.values():
         _check_plates((variable.domain.levels, *(axis.plate for axis in variable.axes)), plates)
-        parts = [variable.log_density, *(value for _, value in variable.parameters)]
+        parts = [variable.log_density, *(value for _, value in (*variable.parameters, *variable.given))]
         parts += [variable.definition] if variable.definition is not None else []
         for part in parts:
             _check_expression(part, variables, plates)
@@ -125,14 +125,16 @@ def variable_json(variable: Variable) -> Written:
         "log_density": expression_json(variable.log_density),
         "definition": definition,
         "optional": list(variable.optional),
+        "given": [[name, expression_json(value)] for name, value in variable.given],
     }
 
 
 def variable_from_json(data: object) -> Variable:
     """A variable that `variable_json` wrote."""
     written = table_from_json(
-        data,
+        {"given": [], **data} if isinstance(data, dict) else data,  # files of older versions do not have it
         *("name", "kind", "axes", "rank", "domain", "family", "parameters", "log_density", "definition", "optional"),
+        "given",
     )
     name = written["family"]
     family = None if name is None else family_named(name) if isinstance(name, str) else None
@@ -143,9 +145,6 @@ def variable_from_json(data: object) -> Variable:
     rank = size_from_json(written["rank"])
     if rank > len(axes):
         raise FormatError(f"a variable with {len(axes)} axes, {rank} of them inside it")
-    pairs = [list_from_json(pair) for pair in list_from_json(written["parameters"])]
-    if any(len(pair) != 2 for pair in pairs):
-        raise FormatError("a parameter that is not a pair of name and value")
     definition = None if written["definition"] is None else expression_from_json(written["definition"])
     return Variable(
         name=text_from_json(written["name"]),
@@ -156,9 +155,17 @@ def variable_from_json(data: object) -> Variable:
         log_density=expression_from_json(written["log_density"]),
         definition=definition,
         family=family,
-        parameters=tuple((text_from_json(name), expression_from_json(value)) for name, value in pairs),
+        parameters=_parameters_from_json(written["parameters"]),
         optional=tuple(text_from_json(name) for name in list_from_json(written["optional"])),
+        given=_parameters_from_json(written["given"]),
     )
+
+
+def _parameters_from_json(data: object) -> tuple[tuple[str, Expression], ...]:
+    pairs = [list_from_json(pair) for pair in list_from_json(data)]
+    if any(len(pair) != 2 for pair in pairs):
+        raise FormatError("a parameter that is not a pair of name and value")
+    return tuple((text_from_json(name), expression_from_json(value)) for name, value in pairs)
 
 
 def potential_json(potential: Potential) -> Written:

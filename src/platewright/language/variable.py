@@ -26,6 +26,8 @@ class Variable:
     family: Family | None = None
     parameters: tuple[tuple[str, Expression], ...] = ()
     optional: tuple[str, ...] = ()
+    given: tuple[tuple[str, Expression], ...] = ()
+    """Parameters as the user spelled them, where that is not the canonical way: `sd`, not the precision it gives."""
 
     @property
     def plates(self) -> tuple[Index, ...]:

@@ -64,4 +64,4 @@ def _factor(graph: Graph, node: str) -> str:
 
 def without_density(graph: Graph, node: str) -> Variable:
     """A known node as an input: its value is used, its density is not."""
-    return replace(graph.nodes[node], kind="input", log_density=ZERO, family=None, parameters=(), optional=())
+    return replace(graph.nodes[node], kind="input", log_density=ZERO, family=None, parameters=(), given=(), optional=())

@@ -30,9 +30,12 @@ def replace_references(whole: Expression, changes: Mapping[str, Replacement]) ->
 def replaced_in_node(node: Variable, changes: Mapping[str, Replacement]) -> Variable:
     """A node with its density, definition and parameters rewritten."""
     definition = node.definition if node.definition is None else replace_references(node.definition, changes)
-    parameters = tuple((name, replace_references(value, changes)) for name, value in node.parameters)
+    parameters, given = (
+        tuple((name, replace_references(value, changes)) for name, value in pairs)
+        for pairs in (node.parameters, node.given)
+    )
     log_density = replace_references(node.log_density, changes)
-    return replace(node, log_density=log_density, definition=definition, parameters=parameters)
+    return replace(node, log_density=log_density, definition=definition, parameters=parameters, given=given)
 
 
 def replaced_in_graph(graph: Graph, changes: Mapping[str, Replacement]) -> Graph:

@@ -35,8 +35,8 @@ def reverse_arc(graph: Graph, tail: str, head: str) -> Step | Declined:
     both = add(b.log_density, a.log_density)
     value: Expression = index if b.domain.kind == "levels" else add(index, b.domain.lower)
     summed = log_sum_exp(substitute(both, {b.symbol: value}), index)
-    new_a = replace(a, log_density=summed, family=None, parameters=(), optional=())
-    new_b = replace(b, log_density=add(both, multiply(-1.0, summed)), family=None, parameters=(), optional=())
+    new_a = replace(a, log_density=summed, family=None, parameters=(), given=(), optional=())
+    new_b = replace(b, log_density=add(both, multiply(-1.0, summed)), family=None, parameters=(), given=(), optional=())
     return Step(
         operation=NAME,
         before=graph,

@@ -86,19 +86,21 @@ def _split(graph: Graph, node: Variable, idle: Expression) -> Graph:
     changes: dict[str, Replacement] = {node.name: lambda at: _value(at, node.domain)}
     after = replaced_in_graph(graph.without([node.name]), changes)
     density = replace_references(substitute(node.log_density, {node.symbol: own}), changes)
-    parameters = tuple((word, replace_references(value, changes)) for word, value in node.parameters)
+    parameters, given = (
+        tuple((word, replace_references(value, changes)) for word, value in pairs)
+        for pairs in (node.parameters, node.given)
+    )
+    node = replace(node, parameters=parameters, given=given)
     seen = Variable(observed_name(node.name), "input", node.axes, BINARY)
-    twin = replace(node, name=missing_name(node.name), parameters=parameters)
+    twin = replace(node, name=missing_name(node.name))
     if node.rank:
         # The density holds seen and missing cells together: it stays with what was seen, and the twin is a cause of it.
         whole = substitute(density, {own: _value(node.symbol, node.domain)})
-        known = replace(node, log_density=whole, parameters=parameters)
-        after = after.with_nodes([known, seen, replace(twin, log_density=idle, family=None, parameters=())])
+        known = replace(node, log_density=whole)
+        after = after.with_nodes([known, seen, replace(twin, log_density=idle, family=None, parameters=(), given=())])
     else:
         mask, rest = seen.symbol, add(1.0, multiply(-1.0, seen.symbol))
-        known = replace(
-            node, log_density=multiply(mask, substitute(density, {own: node.symbol})), parameters=parameters
-        )
+        known = replace(node, log_density=multiply(mask, substitute(density, {own: node.symbol})))
         missing = add(multiply(rest, substitute(density, {own: twin.symbol})), idle)
         after = after.with_nodes([known, seen, replace(twin, log_density=missing)])
     order = [*graph.nodes, seen.name, twin.name]

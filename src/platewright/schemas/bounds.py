@@ -75,7 +75,7 @@ def _without_bounds(graph: Graph, node: Variable) -> tuple[Graph, Ends, Ends]:
     bounds += [(Constant(ends[0]) if isfinite(ends[0]) else None, Constant(ends[1]) if isfinite(ends[1]) else None)]
     lower = tuple(dict.fromkeys(low for low, _ in bounds if low is not None))
     upper = tuple(dict.fromkeys(high for _, high in bounds if high is not None))
-    freed = graph.with_nodes([replace(node, log_density=bare, family=None, parameters=())])
+    freed = graph.with_nodes([replace(node, log_density=bare, family=None, parameters=(), given=())])
     return replace(freed, potentials=potentials), lower, upper
 
 

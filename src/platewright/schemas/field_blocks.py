@@ -107,7 +107,7 @@ def expected_graph(graph: Graph, others: Sequence[Expecter]) -> Graph | Declined
         found = expected_factor(factor, others)
         if isinstance(found, Declined):
             return Declined(found.operation, f"in {factor.owner}: {found.reason}")
-        nodes[factor.owner] = replace(graph.nodes[factor.owner], log_density=found.expression, parameters=())
+        nodes[factor.owner] = replace(graph.nodes[factor.owner], log_density=found.expression, parameters=(), given=())
     arrays: dict[str, tuple[Index, ...]] = {}
     sizes: dict[str, int] = {}
     for other in others:

@@ -94,8 +94,10 @@ def _narrowed(node: Variable, dropped: dict[str, int]) -> Variable:
     density = _without_axes(node.log_density, dropped)
     if gone in {part for part in walk(density) if isinstance(part, Index)}:
         raise ModelError(f"the prior of `{node.name}` differs along {gone.plate}, so that plate cannot be dropped")
-    parameters = tuple((name, _without_axes(value, dropped)) for name, value in node.parameters)
-    return replace(node, axes=axes, log_density=density, parameters=parameters)
+    parameters, given = (
+        tuple((name, _without_axes(value, dropped)) for name, value in pairs) for pairs in (node.parameters, node.given)
+    )
+    return replace(node, axes=axes, log_density=density, parameters=parameters, given=given)
 
 
 def _without_axes(part: Expression, dropped: dict[str, int]) -> Expression:
@@ -113,6 +115,6 @@ def _cut(node: Variable, parent: str, dropped: dict[str, int]) -> Variable:
     def cut(part: Expression) -> Expression:
         return substitute(_without_axes(part, dropped), gone)  # type: ignore[arg-type]
 
-    parameters = tuple((name, cut(value)) for name, value in node.parameters)
+    parameters, given = (tuple((name, cut(value)) for name, value in pairs) for pairs in (node.parameters, node.given))
     optional = tuple(name for name in node.optional if name != parent)
-    return replace(node, log_density=cut(node.log_density), parameters=parameters, optional=optional)
+    return replace(node, log_density=cut(node.log_density), parameters=parameters, given=given, optional=optional)

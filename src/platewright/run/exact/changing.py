@@ -17,6 +17,7 @@ from platewright.language.plate import root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
+from platewright.run.checks.given import check_given, checks_of
 from platewright.run.exact.monoid import without
 from platewright.run.execute import Statistics, arguments
 
@@ -119,8 +120,10 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
     """The fit after more rows."""
     program, module = fit.plan.program, fit.module
     row = row_plate(program, columns)
-    check_any_order(program, row, fit.plan.graph)
+    graph = fit.plan.graph
+    check_any_order(program, row, graph)
     check_new_rows(program, fit.sizes, columns, sizes)
+    check_given(checks_of(graph, columns), columns, {**fit.sizes, **sizes})
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
     if not fit.columns and needs_rows(program):
         raise DataError("the rows were read from a file and not kept", hint="learn again from all data")

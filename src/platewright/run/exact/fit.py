@@ -19,6 +19,7 @@ from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.program.program import EVIDENCE
+from platewright.run.checks.possible import refuse_impossible
 from platewright.run.checks.sanity import check_moderate
 from platewright.run.exact.changing import forgotten, row_plate, updated
 from platewright.run.exact.improper import check_proper, missing_for_scales
@@ -68,6 +69,8 @@ class Fit(Shown):
             check_moderate(self.columns)
         check_proper(self.plan, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
+        if np.isneginf(found[EVIDENCE]):
+            refuse_impossible(self.plan.graph, self.columns, self.sizes, self.plan.goal == "evidence")
         return found
 
     # -- answers ---

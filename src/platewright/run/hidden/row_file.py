@@ -19,6 +19,7 @@ from platewright.errors import SourceError
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.language.plate import beginning
+from platewright.run.checks.given import Checks, check_given, checks_of
 from platewright.run.execute import columns_of
 from platewright.schemas.exact import fixed_sizes
 
@@ -98,8 +99,12 @@ def surveyed(file: RowFile, count: int, generator: np.random.Generator) -> RowFi
     sizes: Mapping[str, int] = {}
     labels: Mapping[str, tuple[object, ...]] = {}
     weight = number = 0
+    checks: Checks | None = None
     for batch, dataset in file.read():
         number += 1
+        if file.on_disk:  # what was in memory has been looked at
+            checks = checks or checks_of(file.graph, dataset.known)
+            check_given(checks, batch.columns, batch.sizes, (), {file.row: batch.start})
         drawn.add(batch)
         sizes, labels = {**batch.sizes, file.row: batch.start + batch.sizes[file.row]}, dataset.labels
         weight += sum(np.asarray(values).nbytes for values in batch.columns.values())
