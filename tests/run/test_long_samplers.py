@@ -54,16 +54,28 @@ def separate() -> pw.Model:
     return m
 
 
+def jumping() -> pw.Model:
+    m = pw.Model("shares and a place where a level jumps: no gradient")
+    n, k = m.plate("n"), m.plate("k", 3)
+    m.x = pw.Input(plates=n)
+    m.p = pw.Dirichlet(2.0, over=k)
+    m.y = pw.Normal(pw.where(pw.less(m.x, m.p[0]), 0.0, m.p[1]), sd=0.5, plates=n)
+    return m
+
+
 RNG = np.random.default_rng(3)
 COUNTS = {"y": RNG.poisson(np.where(np.arange(20) < 10, 1.0, 6.0))}
 COINS = {"x": RNG.normal(size=25), "y": RNG.integers(0, 2, 25)}
 REALS = {"y": RNG.normal(1.5, 1.0, 12)}
+STEPS = {"x": RNG.uniform(size=12), "y": RNG.normal(0.3, 0.5, 12)}
 FEW: dict[str, Any] = {"chains": 2, "draws": 30, "warm_up": 20}
 RUNS: dict[str, tuple[Callable[[], pw.Model], dict[str, Array], dict[str, Any]]] = {
     "gibbs": (mixture, COUNTS, {"by": "gibbs", "backend": "numpy", **FEW}),
     "gibbs in C": (mixture, COUNTS, {"by": "gibbs", "backend": "c", **FEW}),
     "Hamiltonian": (sliced, COINS, {"by": "gibbs", "backend": "numpy", **FEW}),
     "Hamiltonian in C": (sliced, COINS, {"by": "gibbs", "backend": "c", **FEW}),
+    "coordinates": (jumping, STEPS, {"by": "gibbs", "backend": "numpy", **FEW}),
+    "coordinates in C": (jumping, STEPS, {"by": "gibbs", "backend": "c", **FEW}),
     "thinned, without warm-up": (sliced, COINS, {"by": "gibbs", "backend": "numpy", **FEW, "warm_up": 0, "thin": 2}),
     "collapsed": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "numpy", **FEW, "draws": 10, "warm_up": 3}),
     "collapsed in C": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "c", **FEW}),

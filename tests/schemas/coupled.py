@@ -205,6 +205,58 @@ def truncated_rate() -> pw.Model:
     return m
 
 
+def concentration() -> pw.Model:
+    m = pw.Model("shares of groups about shares of all, how close is unknown")
+    n, g, k = m.plate("n"), m.plate("g", 2), m.plate("k", 3)
+    m.group = pw.Input(plates=n, levels=g)
+    m.close = pw.Gamma(4, rate=1)
+    m.base = pw.Dirichlet(2.0, over=k)
+    m.p = pw.Dirichlet(m.close * m.base, over=k, plates=g)
+    m.y = pw.Categorical(m.p[m.group], plates=n, over=k)
+    return m
+
+
+def grouped_blends() -> pw.Model:
+    m = pw.Model("a blend of rates in each group, all of one size")
+    n, g, k = m.plate("n"), m.plate("g", 2), m.plate("k", 3)
+    m.group = pw.Input(plates=n, levels=g)
+    m.x = pw.Input(plates=(n, k))
+    m.size = pw.Gamma(3, rate=2)
+    m.p = pw.Dirichlet(2.0, over=k, plates=g)
+    m.y = pw.Poisson(pw.dot(m.x, m.p[m.group], over=k) * m.size, plates=n)
+    return m
+
+
+def grouped_matrices() -> pw.Model:
+    m = pw.Model("a precision matrix in each group, seen twice")
+    n, g, d = m.plate("n"), m.plate("g", 2), m.plate("d", 2)
+    m.group = pw.Input(plates=n, levels=g)
+    m.level = pw.Gamma(3, rate=2)
+    m.S = pw.Wishart(6, scale=pw.identity(d), over=d, plates=g)
+    m.y = pw.MultivariateNormal(0, precision=m.S[m.group], over=d, plates=n)
+    m.z = pw.Poisson(m.level * pw.exp(0.1 * m.S[m.group, 0, 1]), plates=n)
+    return m
+
+
+def jumping_shares() -> pw.Model:
+    m = pw.Model("a level that jumps where a share is passed")
+    n, k = m.plate("n"), m.plate("k", 3)
+    m.x = pw.Input(plates=n)
+    m.p = pw.Dirichlet(2.0, over=k)
+    m.y = pw.Normal(pw.where(pw.less(0.3 * m.x, m.p[1]), 0.0, m.p[0]), sd=0.5, plates=n)
+    return m
+
+
+def thresholds() -> pw.Model:
+    m = pw.Model("thresholds that are known but for their order")
+    n, j = m.plate("n"), m.plate("j", 2)
+    m.x = pw.Input(plates=n)
+    m.place = pw.Normal(0, sd=1, plates=j)
+    m.low, m.high = pw.minimum(m.place[0], m.place[1]), pw.maximum(m.place[0], m.place[1])
+    m.y = pw.Normal(pw.where(pw.less(m.x, m.low), 0.0, pw.where(pw.less(m.x, m.high), 1.0, 2.0)), sd=0.5, plates=n)
+    return m
+
+
 ROWS = {"n": 4}
 
 COUPLED: tuple[Case, ...] = (
@@ -219,6 +271,11 @@ COUPLED: tuple[Case, ...] = (
     Case("coded_counts", coded_counts, ("y",), {"visit": 6}),
     Case("volatility", volatility, ("y",), {"t": 4}),
     Case("matrix_link", matrix_link, ("y", "z"), {"n": 3}),
+    Case("concentration", concentration, ("y",), {"n": 5}),
+    Case("grouped_blends", grouped_blends, ("y",), {"n": 5}),
+    Case("grouped_matrices", grouped_matrices, ("y", "z"), {"n": 5}),
+    Case("jumping_shares", jumping_shares, ("y",), {"n": 5}),
+    Case("thresholds", thresholds, ("y",), {"n": 5}),
     Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),
     Case("truncated_latent", truncated_latent, ("y",), {"n": 3}),
     Case("truncated_rate", truncated_rate, ("y",), {"n": 3}),

@@ -12,7 +12,6 @@ from platewright.algebra.build import equal, multiply
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Index, Reference, Sum
 from platewright.algebra.grouped import grouped
-from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_gibbs.gibbs import gibbs_source
 from platewright.backends.numpy.program import numpy_source
 from platewright.elimination.state import TableConditional
@@ -33,6 +32,8 @@ from schemas.test_em_laws import test_the_gradient_vanishes_where_em_stops as st
 from schemas.test_em_laws import test_the_objective_is_the_sum_over_all_hidden_values as objective
 from schemas.test_em_laws import test_the_objective_never_falls as ascent
 from schemas.test_joint_distribution import test_a_sweep_keeps_the_joint_distribution as joint
+from schemas.test_native_conditionals import check_case, needs_compiler
+from schemas.test_native_joint_distribution import compared
 
 LAWS = (objective, averages, ascent, still)
 
@@ -58,11 +59,25 @@ def test_emitted_numpy_adds_up_the_rows_of_groups_in_one_pass() -> None:
     assert "grouped([g_of_n], (size_g,)," in numpy_source(plan.expect)
 
 
-def test_c_is_not_used_where_each_element_would_visit_all_rows() -> None:
+@needs_compiler
+@pytest.mark.parametrize("case", GROUPED, ids=str)
+def test_c_weighs_them_as_numpy_does(case: Case) -> None:
+    check_case(case)
+
+
+@needs_compiler
+def test_a_sweep_in_c_keeps_the_joint_distribution() -> None:
+    found = compared(GROUPED[1])
+    assert found.passed, found
+
+
+def test_c_visits_each_row_once_for_a_level() -> None:
     plan = plan_gibbs(GROUPED[0].graph, "posterior")
     assert isinstance(plan, GibbsPlan)
-    with pytest.raises(Unprintable, match="adds up the rows of each of its elements"):
-        gibbs_source(plan, ("g@n",))
+    draw = gibbs_source(plan, ("g@n",)).body.split("z; its draw */")[1]
+    before, after = draw.split("double weight[")
+    assert "< size_n;" in before and "size_g;" not in before.split("int bad")[1]
+    assert "size_n" not in after.split("static int sweep")[0]
 
 
 @pytest.mark.parametrize("case", GROUPED, ids=str)

@@ -9,8 +9,6 @@ import pytest
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c.compile import find_compiler
-from platewright.backends.c.expression import Unprintable
-from platewright.backends.c_gibbs.gibbs import gibbs_source
 from platewright.backends.c_gibbs.orbit import start_of
 from platewright.backends.c_gibbs.scale import noise_of
 from platewright.elimination.state import TableConditional
@@ -19,7 +17,7 @@ from platewright.language.plate import beginning
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs, compiled_gibbs, integer_names
+from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs, compiled_gibbs
 from platewright.run.samplers.orbit_moves import BlockAlongOrbit
 from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.run.samplers.slicing import element_density
@@ -27,6 +25,7 @@ from platewright.schemas.blocks import (
     Block,
     BoundedBlock,
     ChainBlock,
+    CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
     OrbitBlock,
@@ -46,23 +45,6 @@ QUICK = frozenset(
      "hidden_rates")
 )  # fmt: skip
 """Every kind of block and statement; the others are compiled in the slow run only."""
-
-
-WITHOUT_C = {
-    "matrix_link": "positive definite matrix",
-    "blended": "probability vector",
-    "counts_together": "CoordinateBlock",
-}
-"""Models with a block that has no C yet, and what the refusal names."""
-
-WITH_C = tuple(case for case in EVERY if case.name not in WITHOUT_C)
-
-
-@pytest.mark.parametrize("case", [case for case in EVERY if case.name in WITHOUT_C], ids=str)
-def test_a_plan_without_c_says_which_block(case: Case) -> None:
-    small = instance(case)
-    with pytest.raises(Unprintable, match=WITHOUT_C[case.name]):
-        gibbs_source(plan_of(case), integer_names(small.columns))
 
 
 def marked(case: Case) -> object:
@@ -154,6 +136,23 @@ def check_path(block: HamiltonianBlock, number: int, chain: NativeChain, small: 
     return 1
 
 
+def check_coordinates(block: CoordinateBlock, number: int, chain: NativeChain, small: Instance) -> int:
+    """Differences of log densities between points, and where they are impossible."""
+    density = BlockDensity(chain.owner.plan.graph, block.variables, block.factors, (), small.sizes)
+    density.given(small.values)
+    with np.errstate(all="ignore"):
+        u = density.coordinates.free(small.values)
+    shifts = [np.random.default_rng(seed).normal(size=len(u)) for seed in range(12)]
+    tried = [u + 0.25, *(u + 0.25 + shift for shift in shifts)]
+    expected = np.array([density.log_density(at) for at in tried])
+    found = np.array([chain.density_at(number, at) for at in tried])
+    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))
+    inside = np.isfinite(expected)
+    apart = np.diff(found[inside]) - np.diff(expected[inside])
+    assert np.max(np.abs(apart)) < TOLERANCE * (1 + np.max(np.abs(expected[inside])))
+    return 1
+
+
 def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities along the scale, with the noise that the present values have."""
     mover = BlockAlongScale(chain.owner.plan.graph, block, small.sizes)
@@ -197,6 +196,8 @@ def check(block: Block, number: int, chain: NativeChain, small: Instance) -> int
             return check_chain(block, number, chain, small)
         case HamiltonianBlock():
             return check_path(block, number, chain, small)
+        case CoordinateBlock():
+            return check_coordinates(block, number, chain, small)
         case ScaleBlock():
             return check_scale(block, number, chain, small)
         case OrbitBlock():
@@ -216,6 +217,6 @@ def check_case(case: Case, seeds: int = 3, build: Callable[..., NativeGibbs] = c
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
+@pytest.mark.parametrize("case", [marked(case) for case in EVERY])
 def test_c_computes_the_conditionals_of_numpy(case: Case) -> None:
     check_case(case)

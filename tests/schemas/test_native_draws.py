@@ -16,9 +16,10 @@ from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward
 from platewright.run.samplers.native_gibbs import compiled_gibbs
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock
+from schemas.grouped_classes import GROUPED
 from schemas.small_instance import Case, Instance, instance
-from schemas.test_conditional_ratio import plan_of
-from schemas.test_native_conditionals import QUICK, WITH_C, needs_compiler
+from schemas.test_conditional_ratio import EVERY, plan_of
+from schemas.test_native_conditionals import QUICK, needs_compiler
 
 COUNT = 3000
 LEVEL = 1e-5
@@ -88,6 +89,6 @@ def check_draws(case: Case, seed: int = 0) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
+@pytest.mark.parametrize("case", [marked(case) for case in (*EVERY, *GROUPED)])
 def test_a_block_is_drawn_by_c_as_by_numpy(case: Case) -> None:
     check_draws(case)

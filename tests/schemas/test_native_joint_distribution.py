@@ -13,7 +13,8 @@ from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, i
 from platewright.schemas.gibbs import GibbsPlan
 from schemas.joint_distribution import Verdict, compare
 from schemas.small_instance import Case, Instance
-from schemas.test_native_conditionals import QUICK, WITH_C, needs_compiler
+from schemas.test_conditional_ratio import EVERY
+from schemas.test_native_conditionals import QUICK, needs_compiler
 
 
 def marked(case: Case) -> object:
@@ -40,7 +41,7 @@ def compared(case: Case, rounds: int = 3, build: Callable[..., NativeGibbs] = co
 
 
 @needs_compiler
-@pytest.mark.parametrize("case", [marked(case) for case in WITH_C])
+@pytest.mark.parametrize("case", [marked(case) for case in EVERY])
 def test_a_sweep_in_c_keeps_the_joint_distribution(case: Case) -> None:
     found = compared(case)
     assert found.passed, found

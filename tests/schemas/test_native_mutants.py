@@ -9,6 +9,7 @@ import pytest
 
 from backends import test_c_draws
 from platewright.backends.c_gibbs import chain as c_gibbs_chain
+from platewright.backends.c_gibbs import coordinate_slices as c_gibbs_coordinate_slices
 from platewright.backends.c_gibbs import coordinates as c_gibbs_coordinates
 from platewright.backends.c_gibbs import draws as c_gibbs_draws
 from platewright.backends.c_gibbs import entries as c_gibbs_entries
@@ -21,12 +22,13 @@ from platewright.backends.c_gibbs import sites as c_gibbs_sites
 from platewright.backends.c_gibbs import slice as c_gibbs_slice
 from platewright.backends.c_gibbs import statistics as c_gibbs_statistics
 from platewright.errors import PlatewrightError
-from schemas import test_native_conditionals, test_native_draws, test_native_sites
+from schemas import test_native_conditionals, test_native_draws, test_native_joint_distribution, test_native_sites
+from schemas.grouped_classes import GROUPED
 from schemas.mutation import Mutant, planted
 from schemas.test_conditional_ratio import EVERY
 from schemas.test_native_conditionals import needs_compiler
 
-CASES = {case.name: case for case in EVERY}
+CASES = {case.name: case for case in (*EVERY, *GROUPED)}
 
 Gaussian, Rows = c_gibbs_gaussian.GaussianWriter, c_gibbs_rows.RowsWriter
 Slices, Chains = c_gibbs_slice.SliceWriter, c_gibbs_chain.ChainWriter
@@ -39,6 +41,11 @@ def conditionals(name: str) -> None:
 
 def drawn(name: str) -> None:
     test_native_draws.check_draws(CASES[name])
+
+
+def kept(name: str) -> None:
+    found = test_native_joint_distribution.compared(CASES[name])
+    assert found.passed, found
 
 
 def mutant(what: str, function: Callable[..., object], old: str, new: str, law: Callable[[], None]) -> Mutant:
@@ -78,6 +85,8 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(drawn, "known_variance")),
     mutant("rows of a table share one uniform", Draws.choice, "total[i] *= uniform(random)",
            "total[i] *= (double)(random[0] >> 11) * 0x1p-53", partial(drawn, "topics")),
+    mutant("groups are added to those of the last sweep", Draws.with_groups_added_up,
+           "memset({array}, 0, sizeof(double) * (", "(void)((", partial(drawn, "grouped_gaussians")),
     # slices
     mutant("a slice forgets a term", Slices.sort_out, "if self.name in names(term)]",
            "if self.name in names(term)][1:]", partial(conditionals, "overdispersed")),
@@ -90,10 +99,18 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("a slice leaves its domain", Slices.density, "x <= 0.0", "x <= -9.0",
            partial(conditionals, "rates_of_groups")),
     # gradients and scales
-    mutant("a slope forgets the volume", c_gibbs_coordinates.Piece.slope, "exp({u}) + 1.0", "exp({u})",
+    mutant("a slope forgets the volume", c_gibbs_coordinates.Elements.slope, "exp({u}) + 1.0", "exp({u})",
            partial(conditionals, "rates_of_coins")),
-    mutant("slopes fall upon each other", c_gibbs_coordinates.DensityWriter.start, "piece.before) if piece.before",
-           "()) if piece.before", partial(conditionals, "logistic")),
+    mutant("slopes fall upon each other", c_gibbs_coordinates.Piece.start, "self.before)} +",
+           "())} +", partial(conditionals, "logistic")),
+    mutant("whole values fall upon each other", c_gibbs_coordinates.Whole.place, "{self.start(function)}0", "0",
+           partial(conditionals, "concentration")),
+    mutant("counts leave their domain", c_gibbs_coordinates.Counts.place, "total = -INFINITY;", "total += 0.0;",
+           partial(conditionals, "counts_together")),
+    mutant("a count starts before its interval", c_gibbs_coordinates.Counts.free, "+ uniform(random)", "- 0.5",
+           partial(kept, "counts_together")),
+    mutant("a coordinate forgets the others", c_gibbs_coordinate_slices.CoordinateWriter.density, "u[at[0]] = x;",
+           "u[0] = x;", partial(kept, "thresholds")),
     mutant("a scale forgets what it stretches", c_gibbs_scale.ScaleWriter.density, "total -= 0.5 * log(sharp);",
            "", partial(conditionals, "overdispersed")),
     mutant("an orbit forgets its volume", c_gibbs_orbit.OrbitWriter.stretch, "double total = x * ",

@@ -1,39 +1,81 @@
-"""Print unknowns on coordinates without constraints (`run/samplers/unconstrained.py`), log densities and gradients.
+"""Print unknowns on coordinates without constraints, as `backends/kernels/coordinates.py` has them.
 
-    positive    x = exp(u)                interval    x = low + (high - low) logistic(u)
+    positive    x = exp(u)                interval    x = low + (high - low) logistic(u)         count    k = floor(u)
 
-A function puts the values that belong to coordinates into the arrays of the unknowns and evaluates there. Factors and
-slopes over the same rows share one loop.
+Probability vectors and matrices are whole values, whose charts are functions of their own (`charts.py`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
-from platewright.algebra.expression import Add, Expression, Index, names
 from platewright.backends.c.expression import Unprintable
-from platewright.backends.c_gibbs.function import Extent, Function
-from platewright.graph.graph import Factor, Graph
+from platewright.backends.c_gibbs.function import Function, along
+from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
-from platewright.schemas.slopes import Slope
 
 
 @dataclass(frozen=True)
 class Piece:
-    """The coordinates of one unknown: its ends, and where they begin among those of the block."""
+    """The coordinates of one unknown, and those that come before them in its block."""
 
     node: Variable
+    before: tuple[Piece, ...]
+
+    def count(self, function: Function) -> str:
+        """How many there are."""
+        return function.length_text((tuple(axis.plate for axis in self.node.axes),))
+
+    def start(self, function: Function) -> str:
+        """What is added to a place among its own to find it among all."""
+        return f"{whole_count(function, self.before)} + " if self.before else ""
+
+    def place(self, function: Function) -> None:
+        """Put the values at the coordinates `u` into the array; the log of the volume factor goes into `total`."""
+        raise NotImplementedError
+
+    def free(self, function: Function) -> None:
+        """Put the coordinates of the values into `u`."""
+        raise NotImplementedError
+
+    def slope_at(self, function: Function, place: str) -> str:
+        """Where the slope in a value is added up."""
+        return f"slope[{self.start(function)}{place}]"
+
+    def chain_rule(self, function: Function) -> None:
+        """Slopes in the coordinates from those in the values."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Elements(Piece):
+    """One coordinate for each element, within ends."""
+
     lower: float
     upper: float
-    before: Extent
 
-    @property
-    def length(self) -> Extent:
-        """How many there are."""
-        return (tuple(axis.plate for axis in self.node.axes),)
+    def place(self, function: Function) -> None:
+        printer = function.printer
+        array = printer.column(self.node.name)
+        with printer.nested(f"for (int64_t i = 0; i < {self.count(function)}; i++)"):
+            printer.line(f"const double at = u[{self.start(function)}i];")
+            value, volume = self.value("at")
+            printer.line(f"{array}[i] = {value};")
+            if volume != "0.0":
+                printer.line(f"total += {volume};")
+
+    def free(self, function: Function) -> None:
+        array = function.printer.column(self.node.name)
+        function.printer.line(f"for (int64_t i = 0; i < {self.count(function)}; i++)")
+        function.printer.line(f"    u[{self.start(function)}i] = {self.coordinate(f'{array}[i]')};")
+
+    def chain_rule(self, function: Function) -> None:
+        with function.printer.nested(f"for (int64_t i = 0; i < {self.count(function)}; i++)"):
+            place = f"{self.start(function)}i"
+            function.printer.line(f"const double at = u[{place}], along = slope[{place}];")
+            function.printer.line(f"slope[{place}] = {self.slope('at', 'along')};")
 
     def value(self, u: str) -> tuple[str, str]:
         """The value at a coordinate, and the log of the volume factor."""
@@ -65,83 +107,100 @@ class Piece:
         return f"1.0 - {slope} * exp({u})" if math.isfinite(high) else slope
 
 
+@dataclass(frozen=True)
+class Counts(Piece):
+    """Whole numbers: k is the interval from k to k + 1, and outside the ends there is no volume."""
+
+    lower: float
+    upper: float
+
+    def place(self, function: Function) -> None:
+        printer = function.printer
+        array = printer.column(self.node.name)
+        with printer.nested(f"for (int64_t i = 0; i < {self.count(function)}; i++)"):
+            printer.line(f"double at = floor(u[{self.start(function)}i]);")
+            for end, beyond in ((self.lower, "<"), (self.upper, ">")):
+                if math.isfinite(end):
+                    with printer.nested(f"if (at {beyond} {end!r})"):
+                        printer.line(f"at = {end!r};")
+                        printer.line("total = -INFINITY;")
+            printer.line(f"{array}[i] = (int64_t)at;")
+
+    def free(self, function: Function) -> None:
+        array = function.printer.column(self.node.name)
+        function.printer.line(f"for (int64_t i = 0; i < {self.count(function)}; i++)")
+        function.printer.line(f"    u[{self.start(function)}i] = (double){array}[i] + uniform(random);")
+
+
+@dataclass(frozen=True)
+class Whole(Piece):
+    """Values of several numbers: probability vectors (`shares`) or positive definite matrices (`matrices`)."""
+
+    kind: str
+
+    def count(self, function: Function) -> str:
+        rows, wide = self.extents(function)
+        each = f"({wide} - 1)" if self.kind == "shares" else f"({wide} * ({wide} + 1) / 2)"
+        return each if rows == "1" else f"{rows} * {each}"
+
+    def extents(self, function: Function) -> tuple[str, str]:
+        """How many values, and how wide each is."""
+        outer = self.node.axes[: -1 if self.kind == "shares" else -2]
+        rows = function.length_text((tuple(axis.plate for axis in outer),))
+        return rows, function.printer.size(self.node.axes[-1].plate)
+
+    def place(self, function: Function) -> None:
+        array, (rows, wide) = function.printer.column(self.node.name), self.extents(function)
+        function.printer.line(f"total += {self.kind}_at(u + {self.start(function)}0, {rows}, {wide}, {array});")
+
+    def free(self, function: Function) -> None:
+        array, (rows, wide) = function.printer.column(self.node.name), self.extents(function)
+        given = f"{array}, {rows}, {wide}, u + {self.start(function)}0"
+        function.printer.line(f"coordinates_of_{self.kind}({given});")
+
+    def slope_at(self, function: Function, place: str) -> str:
+        return f"{self.slopes(function)}[{place}]"
+
+    def slopes(self, function: Function) -> str:
+        """The array for slopes in the values, of which there are more than coordinates."""
+        return function.computed(f"slope of {self.node.name}", along(self.node.axes))
+
+    def chain_rule(self, function: Function) -> None:
+        rows, wide = self.extents(function)
+        start = f"{self.start(function)}0"
+        at = function.printer.column(self.node.name) if self.kind == "shares" else f"u + {start}"
+        given = f"{at}, {self.slopes(function)}, {rows}, {wide}, slope + {start}"
+        function.printer.line(f"slopes_of_{self.kind}({given});")
+
+
 def pieces_of(graph: Graph, variables: Sequence[str]) -> tuple[Piece, ...]:
     """The coordinates of a block, one unknown after another."""
-    found: list[Piece] = []
-    before: Extent = ()
+    found: tuple[Piece, ...] = ()
     for name in variables:
         node = graph.nodes[name]
-        if node.domain.kind not in ("real", "vector", "circle"):
-            raise Unprintable(f"`{name}` is {node.domain}, and C moves no such coordinates")
-        lower, upper = (-math.pi, math.pi) if node.domain.kind == "circle" else (node.domain.lower, node.domain.upper)
-        if node.domain.kind == "vector":
-            lower, upper = -math.inf, math.inf
-        found.append(Piece(node, lower, upper, before))
-        before = (*before, *found[-1].length)
-    return tuple(found)
+        domain = node.domain
+        match domain.kind:
+            case "real":
+                piece: Piece = Elements(node, found, domain.lower, domain.upper)
+            case "vector":
+                piece = Elements(node, found, -math.inf, math.inf)
+            case "circle":
+                piece = Elements(node, found, -math.pi, math.pi)
+            case "integer":
+                piece = Counts(node, found, domain.lower, domain.upper)
+            case "simplex":
+                piece = Whole(node, found, "shares")
+            case "matrix":
+                piece = Whole(node, found, "matrices")
+            case _:
+                raise Unprintable(f"`{name}` is {domain}, and C moves no such coordinates")
+        found = (*found, piece)
+    return found
 
 
-def whole_length(pieces: Sequence[Piece]) -> Extent:
-    """How many coordinates a block has."""
-    return tuple(part for piece in pieces for part in piece.length)
-
-
-class DensityWriter:
-    """Prints the log density of a block, with or without its gradient, into a function."""
-
-    def __init__(self, function: Function, factors: Sequence[Factor], slopes: Sequence[Slope] = ()) -> None:
-        self.function = function
-        self.printer = function.printer
-        self.factors = factors
-        self.slopes = slopes
-
-    def place(self, pieces: Sequence[Piece]) -> None:
-        """Values at the coordinates `u`, and the sum of their log volume factors in `total`."""
-        for piece in pieces:
-            array = self.printer.column(piece.node.name)
-            with self.printer.nested(f"for (int64_t i = 0; i < {self.function.length_text(piece.length)}; i++)"):
-                self.printer.line(f"const double at = u[{self.start(piece)}i];")
-                value, volume = piece.value("at")
-                self.printer.line(f"{array}[i] = {value};")
-                if volume != "0.0":
-                    self.printer.line(f"total += {volume};")
-
-    def start(self, piece: Piece) -> str:
-        text = self.function.length_text(piece.before) if piece.before else "0"
-        return "" if text == "0" else f"{text} + "
-
-    def add_up(self, variables: Sequence[str], pieces: Sequence[Piece] = ()) -> None:
-        """Log factors into `total` and slopes into `slope`: a loop for all over the same rows."""
-        wanted = frozenset(variables)
-        rows: dict[tuple[Index, ...], list[Expression | Slope]] = {}
-        for factor in self.factors:
-            whole = factor.expression
-            terms = whole.terms if isinstance(whole, Add) else (whole,)
-            rows.setdefault(factor.axes, []).extend(term for term in terms if names(term) & wanted)
-        for slope in self.slopes:
-            rows.setdefault(slope.over, []).append(slope)
-        begin = {piece.node.name: piece for piece in pieces}
-        single = [piece for piece in pieces if not piece.node.axes]
-        for piece in single:
-            self.printer.line(f"double slope_of_{self.printer.column(piece.node.name)} = 0.0;")
-        for over, group in rows.items():
-            with ExitStack() as loops:
-                for index in over:
-                    loops.enter_context(self.printer.loop(index))
-                for item in group:
-                    self.item(item, begin)
-        for piece in single:
-            place = f"slope[{self.start(piece)}0]"
-            self.printer.line(f"{place} += slope_of_{self.printer.column(piece.node.name)};")
-
-    def item(self, item: Expression | Slope, begin: dict[str, Piece]) -> None:
-        if not isinstance(item, Slope):
-            self.printer.line(f"total += {self.printer.code(item).whole};")
-            return
-        piece = begin[item.variable]
-        value = self.printer.code(item.expression).whole
-        if not piece.node.axes:
-            self.printer.line(f"slope_of_{self.printer.column(item.variable)} += {value};")
-            return
-        sizes = [self.printer.size(axis.plate) for axis in piece.node.axes]
-        self.printer.line(f"slope[{self.start(piece)}{self.printer.offset(item.at, sizes)}] += {value};")
+def whole_count(function: Function, pieces: Sequence[Piece]) -> str:
+    """How many coordinates several unknowns have; single ones are counted here."""
+    parts = [piece.count(function) for piece in pieces]
+    ones = parts.count("1")
+    shown = [part for part in parts if part != "1"] + ([str(ones)] if ones or not parts else [])
+    return " + ".join(shown)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
-from platewright.algebra.expression import Index, Reference, Sum, walk
+from platewright.algebra.build import substitute
+from platewright.algebra.expression import Expression, Index, Reference, Sum, free_indices, walk
 from platewright.algebra.grouped import grouped
 from platewright.backends.c.expression import CCode, Unprintable
 from platewright.backends.c.support import c_comment
@@ -143,6 +145,7 @@ class DrawWriter:
         printer.line(f"/* {c_comment(conditional.variable)}: a table given the rest */")
         target = printer.column(conditional.variable)
         rows = str(ROWS_AT_ONCE) if axes else "1"
+        conditional = replace(conditional, log_weights=self.with_groups_added_up(conditional))
         with printer.nested(""), ExitStack() as loops:
             printer.line(f"double weight[{levels} * {rows}], top[{rows}], total[{rows}];")
             for index in axes[:-1]:
@@ -162,13 +165,29 @@ class DrawWriter:
                 self.show(levels, rows, place)
             self.choice(levels, rows)
 
+    def with_groups_added_up(self, conditional: TableConditional) -> Expression:
+        """The log weights; sums over the rows of each element are made before, by one pass over all rows."""
+        printer = self.printer
+        made: dict[Expression, Expression] = {}
+        for number, part in enumerate(p for p in walk(conditional.log_weights) if isinstance(p, Sum)):
+            found = grouped(part.index, part.body)
+            if found is None or part in made:
+                continue
+            name = f"{conditional.variable}.group_{number}"
+            axes = (*sorted(free_indices(part) - {found.group}, key=str), found.group)
+            array = self.function.computed_over(name, axes)
+            sizes = [printer.size(axis.plate) for axis in axes]
+            printer.line(f"memset({array}, 0, sizeof(double) * ({' * '.join(sizes)}));")
+            with ExitStack() as loops:
+                for axis in (*axes[:-1], part.index):
+                    loops.enter_context(printer.loop(axis))
+                value = printer.code(found.rest).whole
+                printer.line(f"{array}[{printer.offset((*axes[:-1], found.code), sizes)}] += {value};")
+            made[part] = Reference(name, axes)
+        return substitute(conditional.log_weights, made) if made else conditional.log_weights
+
     def weights(self, conditional: TableConditional, axes: tuple[Index, ...], rows: str) -> None:
         printer = self.printer
-        for part in walk(conditional.log_weights):
-            if (
-                isinstance(part, Sum) and grouped(part.index, part.body) is not None
-            ):  # it would visit all rows each time
-                raise Unprintable(f"`{conditional.variable}` adds up the rows of each of its elements")
         printer.line("for (int64_t i = 0; i < count; i++)")
         printer.line("    top[i] = -INFINITY;")
         with printer.loop(conditional.level) as k, ExitStack() as inside:

@@ -21,13 +21,19 @@ class Doors:
     sliced: tuple[int, ...]
     paths: tuple[int, ...] = ()
     scales: tuple[int, ...] = ()
+    coordinates: tuple[int, ...] = ()
+
+    @property
+    def looked_at(self) -> bool:
+        """Whether some block shows its log density or its log weights."""
+        return bool(self.sliced or self.tables or self.scales or self.coordinates)
 
 
 def entry_functions(plan: GibbsPlan, arrays: Arrays, unknown: tuple[str, ...], doors: Doors) -> list[str]:
     """The text of each."""
     found = [_sweep(plan, doors), WRITE_DOWN.strip(), _sweeps(arrays, unknown), _statistics(doors)]
     found += [_gradients(doors)] if doors.paths else []
-    return found + ([_densities(doors)] if doors.sliced or doors.tables or doors.scales else [])
+    return found + ([_densities(doors)] if doors.looked_at else [])
 
 
 def _sweep(plan: GibbsPlan, doors: Doors) -> str:
@@ -103,12 +109,10 @@ def _densities(doors: Doors) -> str:
         lines += [f"    if (block == {number})", f"        bad = move_{number}(&chain, values, found);"]
     for number in doors.tables:
         lines += [f"    if (block == {number})", f"        bad = draw_{number}(&chain, found);"]
-    for number in doors.scales:
-        lines += [
-            f"    if (block == {number}) {{",
-            f"        found[0] = density_{number}(&chain, NULL, NULL, values[0]);",
-        ]
-        lines += ["        bad = 0;", "    }"]
+    along = {number: f"density_{number}(&chain, NULL, NULL, values[0])" for number in doors.scales}
+    along |= {number: f"height_{number}(&chain, values)" for number in doors.coordinates}
+    for number, height in along.items():
+        lines += [f"    if (block == {number}) {{", f"        found[0] = {height};", "        bad = 0;", "    }"]
     return "\n".join([*lines, "    free(chain.work);", "    return bad;", "}"])
 
 

@@ -123,6 +123,11 @@ class Function:
         self.local.setdefault(name, Slot(f"{self.block}:{name}", name, "computed", extents, integer, self.block))
         return self.printer.column(name)
 
+    def computed_over(self, name: str, axes: tuple[Index, ...]) -> str:
+        """The pointer to an array that this block computes, which expressions may look up."""
+        self.printer.columns = {**self.printer.columns, name: axes}
+        return self.computed(name, along(axes))
+
     def slot(self, name: str) -> Slot:
         """The array behind a name."""
         if name in self.local:

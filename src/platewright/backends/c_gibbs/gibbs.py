@@ -16,6 +16,7 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.apart import PREAMBLE, declared_text
 from platewright.backends.c_gibbs.chain import ChainWriter
+from platewright.backends.c_gibbs.coordinate_slices import CoordinateWriter
 from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
@@ -34,6 +35,7 @@ from platewright.program.statements import Assign, Pool, Statistic, Triangularis
 from platewright.schemas.blocks import (
     BoundedBlock,
     ChainBlock,
+    CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
     OrbitBlock,
@@ -93,6 +95,7 @@ class _Writer:
         self.densities: list[int] = []
         self.paths: list[int] = []
         self.scales: list[int] = []
+        self.coordinates: list[int] = []
 
     def source(self) -> GibbsSource:
         for number, block in enumerate(self.plan.blocks):
@@ -116,11 +119,13 @@ class _Writer:
                 case SiteBlock():
                     self.functions += SiteWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.tables.append(number)
-                case _:
-                    raise Unprintable(f"{type(block).__name__} ({', '.join(block.variables)}) has no C yet")
+                case CoordinateBlock():
+                    self.functions += CoordinateWriter(self.arrays, number, block, self.plan.graph).functions()
+                    self.coordinates.append(number)
         for name in self.unknown:
             self.arrays.number(self.arrays.variable(name))
-        doors = Doors(*map(tuple, (self.prepared, self.tables, self.densities, self.paths, self.scales)))
+        every = self.prepared, self.tables, self.densities, self.paths, self.scales, self.coordinates
+        doors = Doors(*map(tuple, every))
         entries = entry_functions(self.plan, self.arrays, self.unknown, doors)
         body = "\n\n".join([*self.functions, *entries])
         text = "\n\n".join([self.header(), *shared_text(body), body]) + "\n"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from platewright.backends.c_gibbs.arrow import TUNING
-from platewright.backends.c_gibbs.coordinates import DensityWriter, pieces_of, whole_length
+from platewright.backends.c_gibbs.block_density import DensityWriter
+from platewright.backends.c_gibbs.coordinates import Whole, pieces_of, whole_count
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.graph.graph import Graph
 from platewright.schemas.blocks import HamiltonianBlock
@@ -37,18 +38,19 @@ class HamiltonianWriter:
     def gradient(self) -> str:
         function = self.function()
         printer = function.printer
-        writer = DensityWriter(function, self.block.factors, self.block.slopes)
-        count = function.length_text(whole_length(self.pieces))
+        count = whole_count(function, self.pieces)
         printer.line("double total = 0.0;")
         printer.line(f"memset(slope, 0, sizeof(double) * ({count}));")
-        writer.place(self.pieces)
-        writer.add_up(self.block.variables, self.pieces)
         for piece in self.pieces:
-            with printer.nested(f"for (int64_t i = 0; i < {function.length_text(piece.length)}; i++)"):
-                place = f"{writer.start(piece)}i"
-                printer.line(f"const double at = u[{place}], along = slope[{place}];")
-                printer.line(f"slope[{place}] = {piece.slope('at', 'along')};")
-                printer.line("total += 0.0 * slope[" + place + "]; /* NaN when it is not finite */")
+            piece.place(function)
+            if isinstance(piece, Whole):
+                size = function.length_text((tuple(axis.plate for axis in piece.node.axes),))
+                printer.line(f"memset({piece.slopes(function)}, 0, sizeof(double) * ({size}));")
+        DensityWriter(function, self.block.factors, self.block.slopes).add_up(self.block.variables, self.pieces)
+        for piece in self.pieces:
+            piece.chain_rule(function)
+        printer.line(f"for (int64_t i = 0; i < {count}; i++)")
+        printer.line("    total += 0.0 * slope[i]; /* NaN when it is not finite */")
         printer.line("if (isfinite(total))")
         printer.line("    return total;")
         printer.line(f"memset(slope, 0, sizeof(double) * ({count}));")
@@ -59,10 +61,9 @@ class HamiltonianWriter:
     def precision(self) -> str:
         function = self.function()
         printer = function.printer
-        count = function.length_text(whole_length(self.pieces))
+        count = whole_count(function, self.pieces)
         printer.line(f"memset(fixed, 0, sizeof(double) * ({count}));")
         begin = {piece.node.name: piece for piece in self.pieces}
-        writer = DensityWriter(function, ())
         for form in self.block.scaled:
             axes = self.graph.nodes[form.name].axes
             with printer.nested(""), ExitStack() as loops:
@@ -70,35 +71,28 @@ class HamiltonianWriter:
                     loops.enter_context(printer.loop(index))
                 sizes = [printer.size(index.plate) for index in axes]
                 at = printer.offset(axes, sizes) if axes else "0"
-                printer.line(f"fixed[{writer.start(begin[form.name])}{at}] = {printer.code(form.precision).text};")
+                printer.line(f"fixed[{begin[form.name].start(function)}{at}] = {printer.code(form.precision).text};")
         head = f"static int precision_{self.number}(struct chain *chain, double *fixed)"
         return function.text(head, f"block {self.number}: the precision that the rest gives each coordinate")
 
     def move(self) -> str:
         function = self.function()
         printer = function.printer
-        count = function.length_text(whole_length(self.pieces))
+        count = whole_count(function, self.pieces)
         tuning = function.computed("tuning", ((((),) * len(TUNING)),))
         curvature = function.computed("curvature", ())
         places = function.computed("places", (), integer=True)
-        sums = function.computed("spread_sums", (whole_length(self.pieces),))
+        sums = function.computed("spread_sums", ())
         printer.line(f"const int64_t count = {count}, learned = metric_size(count, {tuning});")
         printer.line("double *const room = space(chain, 100 * count + learned);")
         printer.line("if (!room)")
         printer.line("    return 2;")
         printer.line("double *const u = room + learned, *const fixed = u + count;")
-        self.coordinates(function)
+        for piece in self.pieces:
+            piece.free(function)
         printer.line(f"bad |= precision_{self.number}(chain, fixed);")
         given = f"count, room, {tuning}, {places}, {curvature}, {sums}"
         printer.line(f"if (!move_along(gradient_{self.number}, chain, {given}))")
         printer.line("    return 4;")
         head = f"static int draw_{self.number}(struct chain *chain)"
         return function.text(head, f"block {self.number}: a path of {', '.join(self.block.variables)}")
-
-    def coordinates(self, function: Function) -> None:
-        printer = function.printer
-        writer = DensityWriter(function, ())
-        for piece in self.pieces:
-            array = printer.column(piece.node.name)
-            printer.line(f"for (int64_t i = 0; i < {function.length_text(piece.length)}; i++)")
-            printer.line(f"    u[{writer.start(piece)}i] = {piece.coordinate(f'{array}[i]')};")

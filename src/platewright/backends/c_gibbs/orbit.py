@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from platewright.algebra.expression import Index, Reference
-from platewright.backends.c_gibbs.coordinates import DensityWriter
+from platewright.backends.c_gibbs.block_density import DensityWriter
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot, along
 from platewright.backends.c_gibbs.scale import slice_along
 from platewright.graph.graph import Graph

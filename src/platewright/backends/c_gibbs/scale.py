@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from platewright.backends.c_gibbs.coordinates import DensityWriter, pieces_of
+from platewright.backends.c_gibbs.block_density import DensityWriter
+from platewright.backends.c_gibbs.coordinates import Elements
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot, along
 from platewright.graph.graph import Graph
 from platewright.schemas.blocks import ScaleBlock
@@ -24,7 +25,8 @@ class ScaleWriter:
         self.block = block
         self.graph = graph
         self.scale = block.variables[0]
-        (self.piece,) = pieces_of(graph, (self.scale,))
+        domain = graph.nodes[self.scale].domain
+        self.piece = Elements(graph.nodes[self.scale], (), domain.lower, domain.upper)
         self.local: dict[str, Slot] = {}
 
     def function(self) -> Function:

@@ -19,9 +19,11 @@ from platewright.backends.c.compile import FLAGS, LIGHT, Compiler, find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.apart import object_text
+from platewright.backends.c_gibbs.coordinate_slices import ALONG
 from platewright.backends.c_gibbs.function import Slot
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.c_interpreted.interpreted import Interpreted
+from platewright.backends.kernels.coordinates import Joined
 from platewright.backends.kernels.hamiltonian import MOST_DOUBLINGS
 from platewright.backends.kernels.hamiltonian_mover import FIRST_STEP
 from platewright.backends.kernels.slices import slice_widths
@@ -30,6 +32,7 @@ from platewright.family import Array
 from platewright.program.statements import Pool
 from platewright.run.checks.sanity import check_finite
 from platewright.run.execute import arguments, loaded
+from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.blocks import HamiltonianBlock
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 
@@ -182,13 +185,23 @@ class NativeChain:
         self.rooms: dict[int, tuple[Array, Array, tuple[Any, ...]]] = {}
         for number in owner.source.doors.scales:
             self.arrays[f"{number}:tuning"][0] = 1.0
+        for number in owner.source.doors.coordinates:
+            size = self.coordinates_of(number).size
+            for word, first in zip(ALONG, (0.0, 1.0, 0.0), strict=True):
+                self.replace(f"{number}:{word}", np.full(size, first))
         for number in owner.source.doors.paths:  # until something is learned: a step, and as many leaves as coordinates
-            size = sum(self.arrays[name].size for name in owner.plan.blocks[number].variables)
+            size = self.coordinates_of(number).size
             self.replace(f"{number}:curvature", np.ones(3 * size))
+            self.replace(f"{number}:spread_sums", np.zeros(size))
             self.replace(f"{number}:places", np.arange(size))
             self.arrays[f"{number}:tuning"][:4] = FIRST_STEP, size, 0.0, MOST_DOUBLINGS
         for name, key in owner.source.sliced.items():
             self.arrays[key][...] = np.maximum(np.abs(self.arrays[name]), 1.0)
+
+    def coordinates_of(self, number: int) -> Joined:
+        """The coordinates that a block is moved along."""
+        nodes = self.owner.plan.graph.nodes
+        return unconstrained([nodes[name] for name in self.owner.plan.blocks[number].variables], self.owner.sizes)
 
     def replace(self, key: str, array: Array) -> None:
         """Another array for a slot whose length only tuning decides."""
@@ -247,6 +260,10 @@ class NativeChain:
     def density_along(self, block: int, at: float) -> float:
         """The log density of a block along its scale, given the noise in its array (for laws); the chain moves."""
         return float(self._densities(block, np.array([at]), np.empty(1))[0])
+
+    def density_at(self, block: int, u: Array) -> float:
+        """The log density of a block at its coordinates (for laws); the chain moves."""
+        return float(self._densities(block, np.array(u, float), np.empty(1))[0])
 
     def log_weights(self, block: int, levels: int) -> Array:
         """Log weights of the levels of each element of a block that is one table (for laws)."""

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.backends.c_gibbs.arrow import TUNING
+from platewright.backends.c_gibbs.coordinate_slices import ALONG
 from platewright.backends.kernels.coordinates import Joined
 from platewright.backends.kernels.density import Density
 from platewright.backends.kernels.hamiltonian_mover import DualAveraging, HamiltonianMover
 from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.family import Array
 from platewright.run.samplers.native_gibbs import NativeChain
-from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.blocks import HamiltonianBlock
 
 AT = {word: place for place, word in enumerate(TUNING)}
@@ -69,9 +69,7 @@ class NativeHamiltonian(HamiltonianMover):
     def __init__(
         self, chain: NativeChain, number: int, block: HamiltonianBlock, generator: np.random.Generator
     ) -> None:
-        owner = chain.owner
-        coordinates = unconstrained([owner.plan.graph.nodes[name] for name in block.variables], owner.sizes)
-        super().__init__(NativeDensity(chain, number, coordinates), block.leaves, block.held)
+        super().__init__(NativeDensity(chain, number, chain.coordinates_of(number)), block.leaves, block.held)
         self.chain = chain
         self.number = number
         self.generator = generator
@@ -162,3 +160,8 @@ def tune_scales(chain: NativeChain) -> None:
         tuning = chain.arrays[f"{number}:tuning"]
         if tuning[2] > 0:
             tuning[0] = max(3 * tuning[1] / tuning[2], 1e-3)
+    for number in chain.owner.source.doors.coordinates:
+        u, widths, moved = (chain.arrays[f"{number}:{word}"] for word in ALONG)
+        sweeps = chain.arrays[f"{number}:tuning"][0]
+        if sweeps > 0:
+            widths[...] = np.maximum(3 * moved / sweeps, 1e-8 * (1 + np.abs(u)))
