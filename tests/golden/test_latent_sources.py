@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from backends.running import running
+from platewright.backends.kernels.trials import LEAST_WARM_UP
 from platewright.backends.numpy.collapsed import _CollapsedEmitter
 from platewright.backends.numpy.em import _EMEmitter
 from platewright.backends.numpy.gibbs import _GibbsEmitter
@@ -131,3 +132,18 @@ def test_sources_run_alone_and_give_the_numbers_of_the_library(
         assert len(shared) == len(printed) > 0, (by, printed.keys() ^ expected.keys())
         for name in shared:
             np.testing.assert_allclose(printed[name], expected[name], rtol=1e-6, atol=1e-8, err_msg=f"{by}: {name}")
+
+
+@pytest.mark.parametrize("name", ["eight_schools", "mixture_diagonal", "student_regression"])
+def test_trials_of_a_source_are_those_of_the_library(name: str) -> None:
+    (folder,) = [folder for folder in GALLERY if folder.name == name]
+    plan = plans(folder)["gibbs"]
+    values, sizes = small_data(plan.graph, seed=1)
+    columns = {name: value for name, value in values.items() if plan.graph.is_known(name)}
+    options: Any = {"seed": 2, "chains": 2, "draws": 2, "warm_up": LEAST_WARM_UP}
+    expected = run_gibbs(plan, columns, sizes, backend="numpy", **options)[0]
+    names = _GibbsEmitter(plan).names
+    given = {names(name): value for name, value in columns.items()}
+    found = running(plan_source(plan))["learn"](given, {names(p): int(n) for p, n in sizes.items()}, **options)
+    for unknown, draws in expected.items():
+        np.testing.assert_allclose(found[names(unknown)], draws, rtol=1e-6, atol=1e-8, err_msg=unknown)

@@ -18,6 +18,7 @@ import pytest
 
 import platewright as pw
 from platewright.backends.c.compile import find_compiler
+from platewright.backends.kernels.trials import LEAST_WARM_UP
 from platewright.errors import SourceError
 from platewright.family import Array
 from platewright.run import checkpoint
@@ -76,6 +77,8 @@ RUNS: dict[str, tuple[Callable[[], pw.Model], dict[str, Array], dict[str, Any]]]
     "Hamiltonian in C": (sliced, COINS, {"by": "gibbs", "backend": "c", **FEW}),
     "coordinates": (jumping, STEPS, {"by": "gibbs", "backend": "numpy", **FEW}),
     "coordinates in C": (jumping, STEPS, {"by": "gibbs", "backend": "c", **FEW}),
+    "with trials": (separate, REALS, {"by": "gibbs", "backend": "numpy", **FEW, "warm_up": LEAST_WARM_UP}),
+    "with trials in C": (sliced, COINS, {"by": "gibbs", "backend": "c", **FEW, "warm_up": LEAST_WARM_UP}),
     "thinned, without warm-up": (sliced, COINS, {"by": "gibbs", "backend": "numpy", **FEW, "warm_up": 0, "thin": 2}),
     "collapsed": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "numpy", **FEW, "draws": 10, "warm_up": 3}),
     "collapsed in C": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "c", **FEW}),

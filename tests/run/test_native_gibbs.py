@@ -8,6 +8,7 @@ import pytest
 import platewright as pw
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.backends.kernels.trials import LEAST_WARM_UP
 from platewright.errors import ImproperPosterior, PlatewrightError, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.run.samplers.native_gibbs import compiled_gibbs
@@ -17,7 +18,7 @@ from schemas.test_bad_input import impossible_chain, impossible_table
 
 pytestmark = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler here")
 
-SHORT = {"chains": 3, "draws": 40, "warm_up": 20, "by": "gibbs"}
+SHORT = {"chains": 3, "draws": 40, "warm_up": LEAST_WARM_UP, "by": "gibbs"}
 COUNTS = {"y": [1, 0, 4, 7, 9, 2]}
 
 

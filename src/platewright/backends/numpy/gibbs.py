@@ -28,6 +28,7 @@ from platewright.backends.kernels import (
     scale_moves,
     sites,
     slices,
+    trials,
 )
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
@@ -54,6 +55,7 @@ from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 KERNELS = (
     gibbs_support,
     possible_state,
+    trials,
     slices,
     coordinates,
     density,
@@ -94,7 +96,7 @@ RESERVED = (
 )
 """Names that mean something in a sampler."""
 LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
-STAND_INS = ("learn", "start", "sweep")
+STAND_INS = ("learn", "chain_draws", "start", "height_of", "sweep")
 
 
 def numpy_gibbs_source(plan: GibbsPlan) -> str:
@@ -132,16 +134,16 @@ class _GibbsEmitter(Emitter):
         possible = PossibleStart(self, self.plan.graph, self.plan.factors, wanted, self._making)
         parts = [self.start_function(wanted, possible), *possible.functions()]
         parts += [self.block(n, b) for n, b in enumerate(self.plan.blocks)]
-        parts += [self.movers_function(), self.sweep(), *self.learning()]
+        parts += [self.movers_function(), self.sweep(), self.height_of(), *self.learning()]
         needed = {name: self.nodes[name].axes for name in self.data}
         frame = Frame(self.plan.graph, "Gibbs sampling", self.plan.summary, needed, LEARNED)
         own = [text for family, kind in self.families for text in family_text(family, kind)]
         return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, KERNELS, STAND_INS)
 
     def learning(self) -> list[str]:
-        """The loop over sweeps; with movers they learn during warm-up."""
-        module = gibbs_moving if self.movers else gibbs_support
-        return [without_hints(definitions(module)["learn"])]
+        """The chains, and the loop over the sweeps of one; with movers they learn during warm-up."""
+        chain = definitions(gibbs_moving if self.movers else gibbs_support)["chain_draws"]
+        return [without_hints(definitions(gibbs_support)["learn"]), without_hints(chain)]
 
     def movers_function(self) -> str:
         """A function that makes the movers of all blocks that need one."""
@@ -207,6 +209,16 @@ class _GibbsEmitter(Emitter):
         return "\n".join([*lines, "    return values"])
 
     # -- the start ---
+
+    def height_of(self) -> str:
+        """A function that tells how high a state is, by which trials are weighed."""
+        lines = ["total = 0.0", 'with np.errstate(all="ignore"):']
+        for factor in self.plan.factors:
+            if factor.names & set(self.unknown):
+                shown = self.printer.printed(factor.expression, factor.axes, full=True)
+                lines += [f"    # {comment(factor.owner)}", f"    total = total + np.sum({shown})"]
+        doc = "The log density of the unknowns and the data, up to what no unknown enters."
+        return self._making((), "height_of(data, size)", doc, [*lines, "return float(total)"])
 
     def start_function(self, wanted: Sequence[str], possible: PossibleStart) -> str:
         body = [f"{self.names(name)} = {started(self, self.nodes[name])}" for name in wanted]

@@ -1,4 +1,4 @@
-"""The loop of an emitted sampler some of whose blocks learn during warm-up; copied into it as it stands here."""
+"""A chain of an emitted sampler some of whose blocks learn during warm-up; copied into it as it stands here."""
 
 from __future__ import annotations
 
@@ -10,39 +10,30 @@ import numpy as np
 from platewright.family import Array
 
 
-def learn(
+def chain_draws(
+    values: Mapping[str, Array],
     data: Mapping[str, Array],
     size: Mapping[str, int],
-    seed: int = 0,
-    chains: int = 4,
-    draws: int = 1000,
-    warm_up: int = 500,
+    generator: np.random.Generator,
+    warm_up: int,
+    draws: int,
 ) -> dict[str, Array]:
-    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept: dict[str, list[list[Array]]] = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        moving = movers(size)
-        for mover in moving.values():
-            mover.begin_warm_up(warm_up)
-            if warm_up and hasattr(mover, "climb"):  # only along a gradient there is a way up
-                values = {**values, **mover.climb({**data, **values}, generator)}
-        for _ in range(warm_up):
-            values = sweep(values, data, size, generator, moving)
-        for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
-            mover.end_warm_up()
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for _ in range(draws):
-            values = sweep(values, data, size, generator, moving)
-            for name, value in values.items():
-                kept[name][-1].append(value)
+    """The draws of one chain from given values on."""
+    moving = movers(size)
+    for mover in moving.values():
+        mover.begin_warm_up(warm_up)
+        if warm_up and hasattr(mover, "climb"):  # only along a gradient there is a way up
+            values = {**values, **mover.climb({**data, **values}, generator)}
+    for _ in range(warm_up):
+        values = sweep(values, data, size, generator, moving)
+    for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
+        mover.end_warm_up()
+    kept: dict[str, list[Array]] = {name: [] for name in values}
+    for _ in range(draws):
+        values = sweep(values, data, size, generator, moving)
+        for name, value in values.items():
+            kept[name].append(value)
     return {name: np.array(found) for name, found in kept.items()}
-
-
-def start(data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
-    """Stands in for the start of a program, which the emitter writes."""
-    raise NotImplementedError
 
 
 def movers(size: Mapping[str, int]) -> dict[int, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.algebra.lazy import special
+from platewright.backends.kernels.trials import LEAST_WARM_UP, SETTLING, WEIGHED, stayed, trial_starts
 from platewright.family import Array
 
 
@@ -73,16 +74,42 @@ def learn(
     warm_up: int = 500,
 ) -> dict[str, Array]:
     """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept: dict[str, list[list[Array]]] = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for number in range(warm_up + draws):
-            values = sweep(values, data, size, generator)
-            if number >= warm_up:
-                for name, value in values.items():
-                    kept[name][-1].append(value)
+    generators = np.random.default_rng(seed).spawn(chains)
+
+    def trial(number: int) -> Mapping[str, Array]:
+        values = start(data, size, generators[number])
+        try:
+            return chain_draws(values, data, size, generators[number], SETTLING, WEIGHED)
+        except ArithmeticError:  # the chain itself would tell
+            return stayed(values)
+
+    def heights(found: Mapping[str, Array]) -> Array:
+        count = len(next(iter(found.values())))
+        return np.array([height_of({**data, **{name: found[name][k] for name in found}}, size) for k in range(count)])
+
+    if warm_up < LEAST_WARM_UP:
+        starts = [start(data, size, generator) for generator in generators]
+    else:
+        starts = trial_starts(chains, trial, heights)
+    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
+    return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+
+
+def chain_draws(
+    values: Mapping[str, Array],
+    data: Mapping[str, Array],
+    size: Mapping[str, int],
+    generator: np.random.Generator,
+    warm_up: int,
+    draws: int,
+) -> dict[str, Array]:
+    """The draws of one chain from given values on."""
+    kept: dict[str, list[Array]] = {name: [] for name in values}
+    for number in range(warm_up + draws):
+        values = sweep(values, data, size, generator)
+        if number >= warm_up:
+            for name, value in values.items():
+                kept[name].append(value)
     return {name: np.array(found) for name, found in kept.items()}
 
 
@@ -98,6 +125,11 @@ def summary(drawn: Mapping[str, Array]) -> dict[str, Array]:
 
 def start(data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
     """Stands in for the start of a program, which the emitter writes."""
+    raise NotImplementedError
+
+
+def height_of(data: Mapping[str, Array], size: Mapping[str, int]) -> float:
+    """Stands in for the log density of a program, which the emitter writes."""
     raise NotImplementedError
 
 

@@ -15,6 +15,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.backends.kernels.slices import SliceMover
+from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.language.plate import beginning
@@ -68,10 +69,14 @@ class Sampler:
     def __post_init__(self) -> None:
         changing = frozenset(self.values)
         for number, block in enumerate(self.plan.blocks):
-            if isinstance(block, ExactBlock):
+            if isinstance(block, ExactBlock) and number not in self.prepared:
                 self.prepared[number] = self._prepare(block, changing)
-            elif not isinstance(block, ChainBlock):
+            elif not isinstance(block, ExactBlock | ChainBlock):
                 self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
+
+    def begun_at(self, values: Mapping[str, Array], generator: np.random.Generator) -> Sampler:
+        """The same sampler at other values, with nothing learned yet."""
+        return replace(self, values=dict(values), generator=generator, movers={})
 
     def _prepare(self, block: ExactBlock, changing: frozenset[str]) -> Prepared:
         program = block.plan.program
@@ -160,6 +165,15 @@ class Keeping:
         count, generator, widths = self.last
         draws = {name: np.array(values[:count]) for name, values in self.kept.items()}
         return StoredChain(draws, {"generator": generator}, widths)
+
+
+def tried(sampler: Sampler) -> Mapping[str, Array]:
+    """The draws of a short trial; the start alone where there is no way from it, which the chain itself would tell."""
+    begin = dict(sampler.values)
+    try:
+        return run_chain(sampler, SETTLING, WEIGHED, 1, lambda: None)
+    except PlatewrightError:
+        return stayed(begin)
 
 
 def run_chain(

@@ -6,7 +6,7 @@ same way, and give the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from platewright.run.samplers.native_gibbs import (
     needed_compiler,
     rows_in_a_sweep,
 )
+from platewright.run.samplers.starting import Start
 from platewright.schemas.gibbs import GibbsPlan
 
 PROBED = 2
@@ -32,8 +33,6 @@ PROBED = 2
 
 STEPS_OF_A_LINE = 125_000
 """Instructions that are interpreted in about the time that a compiler takes for one line."""
-
-Start = Callable[[np.random.Generator], Mapping[str, Array]]
 
 
 def native_gibbs(

@@ -14,11 +14,14 @@ from time import perf_counter
 import numpy as np
 
 from platewright.backends.kernels.path_energy import Told
+from platewright.backends.kernels.trials import SETTLING, WEIGHED, Heights, stayed, trial_starts
+from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_finite
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
+from platewright.run.samplers.starting import Start
 from platewright.run.samplers.stored_chains import StoredChain, packed, side_by_side, stored_chains
 
 SECONDS_IN_A_CALL = 0.1
@@ -129,19 +132,26 @@ def run_chains(
     counts: Counts,
     seed: int,
     threads: int,
-    start: Callable[[np.random.Generator], Mapping[str, Array]],
+    start: Start,
     check: Callable[[Mapping[str, Array]], None],
     tick: Callable[[], object],
     checkpoint: Checkpoint | None = None,
+    heights: Heights | None = None,
 ) -> tuple[dict[str, Array], list[Told]]:
-    """Independent chains from jittered starts, and what their paths tell; the first axis of a result numbers them."""
+    """Chains from jittered starts, and what their paths tell; the first axis of a result numbers them.
+
+    With log densities of draws (`heights`) they start where short trials of their own have ended.
+    """
     plan = native.plan
     store = checkpoint or Checkpoint()
     stored = stored_chains(store)
     stop = threading.Event()
     workers = []
-    for number, generator in enumerate(np.random.default_rng(seed).spawn(counts.chains)):
-        chain = native.chain(start(generator), generator)
+    generators = np.random.default_rng(seed).spawn(counts.chains)
+    if heights is not None:
+        starts = trial_starts(len(generators), lambda number: _tried(native, start, generators[number]), heights)
+    for number, generator in enumerate(generators):
+        chain = native.chain(start(generator) if heights is None else starts[number], generator)
         worker = _Worker(chain, movers_of(chain, generator), counts, check, stop)
         worker.begun, worker.storing = stored.get(number), store.path is not None
         workers.append(worker)
@@ -177,6 +187,20 @@ def run_chains(
     side = side_by_side([{} if worker.stored is None else worker.stored.draws for worker in workers], counts.draws)
     told = [mover.told() for worker in workers for mover in worker.movers.values()]
     return {name: side[name] for name in plan.graph.nodes if name in side}, told
+
+
+def _tried(native: NativeGibbs, start: Start, generator: np.random.Generator) -> Mapping[str, Array]:
+    """The draws of a short trial; the start alone where there is no way from it, which the chain itself would tell."""
+    values = start(generator)
+    chain = native.chain(values, generator)
+    counts = Counts(1, WEIGHED, SETTLING, 1)
+    worker = _Worker(chain, movers_of(chain, generator), counts, lambda _: None, threading.Event())
+    worker.work()
+    if worker.error is not None and not isinstance(worker.error, PlatewrightError):
+        raise worker.error
+    if worker.error is not None or worker.stored is None:
+        return stayed(values)
+    return worker.stored.draws
 
 
 def _state(workers: list[_Worker]) -> State:

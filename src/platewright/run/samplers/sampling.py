@@ -14,6 +14,7 @@ from platewright.algebra.evaluate import Environment
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.bounded_draws import put_within
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
+from platewright.backends.kernels.trials import LEAST_WARM_UP, Heights, trial_starts
 from platewright.derive.cautions import improper_unknowns
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
@@ -25,17 +26,18 @@ from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
 from platewright.run.samplers.bounded_draws import bounds_of
 from platewright.run.samplers.diagnosing import array_stats
-from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain
+from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain, tried
+from platewright.run.samplers.heights import heights_of
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.moving import Mover
-from platewright.run.samplers.native_choice import Start, native_gibbs
+from platewright.run.samplers.native_choice import native_gibbs
 from platewright.run.samplers.native_gibbs import NativeGibbs, rows_in_a_sweep
 from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
 from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.possible_state import possible_state
 from platewright.run.samplers.sampled import Sampled, one_after_another
-from platewright.run.samplers.starting import starting_values
+from platewright.run.samplers.starting import Start, starting_values
 from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
 from platewright.run.ticking import progress
 from platewright.schemas.blocks import BoundedBlock
@@ -229,6 +231,7 @@ def run_gibbs(
                 values[name] = put_within(values[name], *bounds)
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
+    heights = None if initial or warm_up < LEAST_WARM_UP else heights_of(plan, columns, sizes)
     sweeps = int(chains * (warm_up + draws * thin))
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, sweeps, start, seed)
     store = checkpoint or Checkpoint()
@@ -239,10 +242,10 @@ def run_gibbs(
             check_state(plan, Environment({**columns, **values}, sizes))
 
         threads, tick = thread_count(), lambda: next(ticks, None)
-        found, told = run_chains(chosen.native, counts, seed, threads, start, check, tick, store)
+        found, told = run_chains(chosen.native, counts, seed, threads, start, check, tick, store, heights)
         warn_of_paths(told)
     else:
-        found = _one_by_one(plan, columns, sizes, counts, seed, start, store, lambda: next(ticks, None))
+        found = _one_by_one(plan, columns, sizes, counts, seed, start, store, lambda: next(ticks, None), heights)
     check_near(found, improper_unknowns(plan.graph), columns)
     why = interrupted(found, (counts.chains, counts.draws))
     return found, replace(chosen, why=": ".join(part for part in (chosen.why, why) if part))
@@ -254,20 +257,29 @@ def _one_by_one(
     sizes: Mapping[str, int],
     counts: Counts,
     seed: int,
-    start: Callable[[np.random.Generator], Mapping[str, Array]],
+    start: Start,
     store: Checkpoint,
     tick: Callable[[], object],
+    heights: Heights | None,
 ) -> dict[str, Array]:
     """Chains by NumPy, one after another."""
     stored = stored_chains(store)
     found: list[Mapping[str, Array]] = []
     movers: list[Mover] = []
-    for number, generator in enumerate(np.random.default_rng(seed).spawn(counts.chains)):
+    generators = np.random.default_rng(seed).spawn(counts.chains)
+    first = Sampler(plan, columns, sizes, generators[0], dict(start(np.random.default_rng(seed))))
+    if heights is not None:
+
+        def trial(number: int) -> Mapping[str, Array]:
+            return tried(first.begun_at(start(generators[number]), generators[number]))
+
+        starts = trial_starts(counts.chains, trial, heights)
+    for number, generator in enumerate(generators):
         begun = stored.get(number)
         if begun is not None and begun.count == counts.draws:
             found.append(begun.draws)
             continue
-        sampler = Sampler(plan, columns, sizes, generator, dict(start(generator)))
+        sampler = first.begun_at(start(generator) if heights is None else starts[number], generator)
         keeping = Keeping()
 
         def state(keeping: Keeping = keeping) -> State:

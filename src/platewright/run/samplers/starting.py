@@ -5,7 +5,7 @@ Draws from vague priors (a precision of 1e-300) would cost many sweeps to recove
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.variable import Variable
+
+Start = Callable[[np.random.Generator], Mapping[str, Array]]
+"""Makes values to start from."""
 
 
 def starting_values(
