@@ -9,7 +9,7 @@ import pytest
 
 import platewright as pw
 from platewright.backends.kernels import trials
-from platewright.backends.kernels.trials import MOST_TRIALS, WEIGHED, log_weights, trial_starts
+from platewright.backends.kernels.trials import LEAST_WARM_UP, MOST_TRIALS, WEIGHED, log_weights, trial_starts
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.run.samplers.heights import heights_of
@@ -71,10 +71,14 @@ def places(found: Mapping[int, list[float]], heights: Callable[[Array], Array]) 
     generator = np.random.default_rng(1)
     waiting = {number: iter([*mine, *[mine[-1]] * MOST_TRIALS]) for number, mine in found.items()}
 
-    def trial(number: int) -> dict[str, Array]:
-        return {"x": next(waiting[number]) + 0.5 * generator.normal(size=WEIGHED)}
+    def trial(_: int, values: Mapping[str, Array]) -> dict[str, Array]:
+        return {"x": values["x"] + 0.5 * generator.normal(size=WEIGHED)}
 
-    return np.array([start["x"] for start in trial_starts(len(found), trial, lambda draws: heights(draws["x"]))])
+    def start(number: int) -> dict[str, Array]:
+        return {"x": np.array(next(waiting[number]))}
+
+    starts = trial_starts(len(found), LEAST_WARM_UP, start, trial, lambda draws: heights(draws["x"]))
+    return np.array([values["x"] for values in starts])
 
 
 def two_modes(other: float) -> Callable[[Array], Array]:

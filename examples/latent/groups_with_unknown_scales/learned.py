@@ -142,18 +142,62 @@ def sweep(values, data, size, generator):
     return values
 
 
+def height_of(data, size):
+    """The log density of the unknowns and the data, up to what no unknown enters."""
+    g_of_n = data["g_of_n"]
+    centre = data["centre"]
+    between_2 = data["between_2"]
+    within_2 = data["within_2"]
+    mean = data["mean"]
+    y = data["y"]
+    total = 0.0
+    with np.errstate(all="ignore"):
+        # centre
+        total = total + np.sum((-0.005) * centre ** 2 + -3.221523626198718)
+        # between
+        total = total + np.sum((-3) * np.log(between_2) + (-1) / between_2)
+        # within
+        total = total + np.sum((-3) * np.log(within_2) + (-1) / within_2)
+        # mean
+        total = (
+            total
+            + np.sum((-0.5) * (mean - centre) ** 2 / between_2 + 0.5 * np.log(1.0 / between_2) + -0.9189385332046727)
+        )
+        # y
+        total = (
+            total
+            + np.sum((-0.5) * (y - mean[g_of_n]) ** 2 / within_2 + 0.5 * np.log(1.0 / within_2) + -0.9189385332046727)
+        )
+    return float(total)
+
+
 def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
     """Draws from the posterior by name: chain, draw, then the axes of the variable."""
-    kept = {}
-    for generator in np.random.default_rng(seed).spawn(chains):
-        values = start(data, size, generator)
-        for name in values:
-            kept.setdefault(name, []).append([])
-        for number in range(warm_up + draws):
-            values = sweep(values, data, size, generator)
-            if number >= warm_up:
-                for name, value in values.items():
-                    kept[name][-1].append(value)
+    generators = np.random.default_rng(seed).spawn(chains)
+
+    def trial(number, values):
+        try:
+            return chain_draws(values, data, size, generators[number], SETTLING, WEIGHED)
+        except ArithmeticError:  # the chain itself would tell
+            return stayed(values)
+
+    def heights(found):
+        count = len(next(iter(found.values())))
+        return np.array([height_of({**data, **{name: found[name][k] for name in found}}, size) for k in range(count)])
+
+    starts = trial_starts(chains, warm_up, lambda number: start(data, size, generators[number]), trial, heights)
+    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
+    return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+
+
+def chain_draws(values, data, size, generator, warm_up, draws):
+    """The draws of one chain from given values on."""
+    kept = {name: [] for name in values}
+    for number in range(warm_up + draws):
+        values = sweep(values, data, size, generator)
+        if number >= warm_up:
+            for name, value in values.items():
+                kept[name].append(value)
     return {name: np.array(found) for name, found in kept.items()}
 
 
@@ -178,6 +222,20 @@ DIGITS_OF_DECIMAL = 15
 """Every decimal of so many digits is the only one of its length that rounds to its float."""
 DIGITS_OF_POWER = 22
 """Powers of ten up to here are floats."""
+SETTLING = 8
+"""Sweeps of a trial before its draws are weighed."""
+WEIGHED = 8
+"""Draws of a trial that are weighed."""
+LEAST_TRIALS = 8
+"""Trials of all chains together."""
+MOST_TRIALS = 12
+"""Trials of a chain that has found but negligible modes."""
+LEAST_WARM_UP = 100
+"""Sweeps of warm-up below which there are no trials: they would cost more than the run."""
+MOST_ELEMENTS = 100_000
+"""Elements of unknowns above which there are none: their draws would not fit."""
+NARROW = 1e-3
+"""A spread below this part of that of all trials counts as this: draws that did not move say nothing about it."""
 
 
 def two_sum(left, right):
@@ -611,6 +669,71 @@ def summary(drawn):
             found[f"{name} mean"] = values.mean(axis=(0, 1))
             found[f"{name} sd"] = values.std(axis=(0, 1))
     return found
+
+
+def trial_starts(chains, warm_up, start, trial, heights):
+    """Values for each chain to start from: where one of its trials ended.
+
+    `start` makes a start of a chain, `trial` the draws of a trial of it; `heights` are log densities of draws, without
+    which there are no trials.
+    """
+    starts = [start(number) for number in range(chains)]
+    elements = sum(np.size(values) for values in starts[0].values())
+    if heights is None or warm_up < LEAST_WARM_UP or elements > MOST_ELEMENTS:
+        return starts
+    tried = [[] for _ in range(chains)]
+    high = [[] for _ in range(chains)]
+    waiting = [number for number in range(chains) for _ in range(-(-LEAST_TRIALS // chains))]
+    while waiting:
+        made = []
+        for number in waiting:
+            made.append(trial(number, start(number) if tried[number] else starts[number]))
+            tried[number].append(made[-1])
+        for number, height in zip(waiting, np.split(heights(joined(made)), len(made)), strict=True):
+            high[number].append(height)
+        weights = log_weights([draws for mine in tried for draws in mine], [part for mine in high for part in mine])
+        least = np.max(weights) - negligible(elements)
+        mine = np.split(weights, np.cumsum([len(draws) for draws in tried])[:-1])
+        waiting = [n for n in range(chains) if not (mine[n] >= least).any() and len(mine[n]) < MOST_TRIALS]
+    first = [int(np.argmax(np.where(own >= least, np.inf, own))) for own in mine]
+    return [{name: values[-1] for name, values in tried[n][first[n]].items()} for n in range(chains)]
+
+
+def stayed(values):
+    """Draws of a trial that did not get anywhere."""
+    return {name: np.repeat(np.asarray(found)[None], WEIGHED, axis=0) for name, found in values.items()}
+
+
+def joined(trials):
+    """The draws of all trials one after another."""
+    return {name: np.concatenate([draws[name] for draws in trials]) for name in trials[0]}
+
+
+def negligible(elements):
+    """By how much the log weight of a mode lies below the best when it does not matter: noise grows with elements."""
+    return 6.0 + 0.5 * float(np.sqrt(elements))
+
+
+def log_weights(trials, heights):
+    """The log weight of the mode in which each trial ended."""
+    every = joined(trials)
+    least = {name: NARROW * values.std(axis=0) for name, values in every.items() if values.dtype.kind == "f"}
+    found = [float(np.mean(h)) + entropy(draws, least) for draws, h in zip(trials, heights, strict=True)]
+    return np.where(np.isfinite(found), found, -np.inf)
+
+
+def entropy(draws, least):
+    """The entropy of draws as if elements were apart: of a normal with their spread, and of the shares of levels."""
+    total = 0.0
+    for name, values in draws.items():
+        if name in least:
+            spread = np.maximum(values.std(axis=0), least[name])
+            total += float(np.log(spread[spread > 0]).sum())
+            continue
+        rows = values.reshape(len(values), -1)
+        same = (rows[:, None, :] == rows[None, :, :]).sum(axis=0)
+        total -= float(np.log(same / len(rows)).mean(axis=0).sum())
+    return total
 
 
 # -- the table and the command line ------------------------------------------------------------------------------------

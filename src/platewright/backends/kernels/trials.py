@@ -27,30 +27,40 @@ MOST_TRIALS = 12
 """Trials of a chain that has found but negligible modes."""
 LEAST_WARM_UP = 100
 """Sweeps of warm-up below which there are no trials: they would cost more than the run."""
+MOST_ELEMENTS = 100_000
+"""Elements of unknowns above which there are none: their draws would not fit."""
 NARROW = 1e-3
 """A spread below this part of that of all trials counts as this: draws that did not move say nothing about it."""
 
 
 def trial_starts(
     chains: int,
-    trial: Callable[[int], Mapping[str, Array]],
-    heights: Heights,
-) -> list[dict[str, Array]]:
+    warm_up: int,
+    start: Callable[[int], Mapping[str, Array]],
+    trial: Callable[[int, Mapping[str, Array]], Mapping[str, Array]],
+    heights: Heights | None,
+) -> list[Mapping[str, Array]]:
     """Values for each chain to start from: where one of its trials ended.
 
-    `trial` makes the draws of one trial of a chain; `heights` are log densities of draws.
+    `start` makes a start of a chain, `trial` the draws of a trial of it; `heights` are log densities of draws, without
+    which there are no trials.
     """
+    starts = [start(number) for number in range(chains)]
+    elements = sum(np.size(values) for values in starts[0].values())
+    if heights is None or warm_up < LEAST_WARM_UP or elements > MOST_ELEMENTS:
+        return starts
     tried: list[list[Mapping[str, Array]]] = [[] for _ in range(chains)]
     high: list[list[Array]] = [[] for _ in range(chains)]
     waiting = [number for number in range(chains) for _ in range(-(-LEAST_TRIALS // chains))]
     while waiting:
-        made = [trial(number) for number in waiting]
-        found = np.split(heights(joined(made)), len(made))
-        for number, draws, height in zip(waiting, made, found, strict=True):
-            tried[number].append(draws)
+        made = []
+        for number in waiting:
+            made.append(trial(number, start(number) if tried[number] else starts[number]))
+            tried[number].append(made[-1])
+        for number, height in zip(waiting, np.split(heights(joined(made)), len(made)), strict=True):
             high[number].append(height)
         weights = log_weights([draws for mine in tried for draws in mine], [part for mine in high for part in mine])
-        least = np.max(weights) - negligible(tried[0][0])
+        least = np.max(weights) - negligible(elements)
         mine = np.split(weights, np.cumsum([len(draws) for draws in tried])[:-1])
         waiting = [n for n in range(chains) if not (mine[n] >= least).any() and len(mine[n]) < MOST_TRIALS]
     first = [int(np.argmax(np.where(own >= least, np.inf, own))) for own in mine]
@@ -67,9 +77,9 @@ def joined(trials: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     return {name: np.concatenate([draws[name] for draws in trials]) for name in trials[0]}
 
 
-def negligible(draws: Mapping[str, Array]) -> float:
+def negligible(elements: int) -> float:
     """By how much the log weight of a mode lies below the best when it does not matter: noise grows with elements."""
-    return 6.0 + 0.5 * float(np.sqrt(sum(values[0].size for values in draws.values())))
+    return 6.0 + 0.5 * float(np.sqrt(elements))
 
 
 def log_weights(trials: Sequence[Mapping[str, Array]], heights: Sequence[Array]) -> Array:

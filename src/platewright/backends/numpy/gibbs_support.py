@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.algebra.lazy import special
-from platewright.backends.kernels.trials import LEAST_WARM_UP, SETTLING, WEIGHED, stayed, trial_starts
+from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed, trial_starts
 from platewright.family import Array
 
 
@@ -76,8 +76,7 @@ def learn(
     """Draws from the posterior by name: chain, draw, then the axes of the variable."""
     generators = np.random.default_rng(seed).spawn(chains)
 
-    def trial(number: int) -> Mapping[str, Array]:
-        values = start(data, size, generators[number])
+    def trial(number: int, values: Mapping[str, Array]) -> Mapping[str, Array]:
         try:
             return chain_draws(values, data, size, generators[number], SETTLING, WEIGHED)
         except ArithmeticError:  # the chain itself would tell
@@ -87,10 +86,7 @@ def learn(
         count = len(next(iter(found.values())))
         return np.array([height_of({**data, **{name: found[name][k] for name in found}}, size) for k in range(count)])
 
-    if warm_up < LEAST_WARM_UP:
-        starts = [start(data, size, generator) for generator in generators]
-    else:
-        starts = trial_starts(chains, trial, heights)
+    starts = trial_starts(chains, warm_up, lambda number: start(data, size, generators[number]), trial, heights)
     kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
     return {name: np.array([found[name] for found in kept]) for name in kept[0]}
 

@@ -148,10 +148,13 @@ def run_chains(
     stop = threading.Event()
     workers = []
     generators = np.random.default_rng(seed).spawn(counts.chains)
-    if heights is not None:
-        starts = trial_starts(len(generators), lambda number: _tried(native, start, generators[number]), heights)
+
+    def trial(number: int, values: Mapping[str, Array]) -> Mapping[str, Array]:
+        return _tried(native.chain(values, generators[number]), generators[number])
+
+    starts = trial_starts(counts.chains, counts.warm_up, lambda number: start(generators[number]), trial, heights)
     for number, generator in enumerate(generators):
-        chain = native.chain(start(generator) if heights is None else starts[number], generator)
+        chain = native.chain(starts[number], generator)
         worker = _Worker(chain, movers_of(chain, generator), counts, check, stop)
         worker.begun, worker.storing = stored.get(number), store.path is not None
         workers.append(worker)
@@ -189,10 +192,9 @@ def run_chains(
     return {name: side[name] for name in plan.graph.nodes if name in side}, told
 
 
-def _tried(native: NativeGibbs, start: Start, generator: np.random.Generator) -> Mapping[str, Array]:
+def _tried(chain: NativeChain, generator: np.random.Generator) -> Mapping[str, Array]:
     """The draws of a short trial; the start alone where there is no way from it, which the chain itself would tell."""
-    values = start(generator)
-    chain = native.chain(values, generator)
+    values = chain.values
     counts = Counts(1, WEIGHED, SETTLING, 1)
     worker = _Worker(chain, movers_of(chain, generator), counts, lambda _: None, threading.Event())
     worker.work()

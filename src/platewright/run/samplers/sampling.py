@@ -14,7 +14,7 @@ from platewright.algebra.evaluate import Environment
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.bounded_draws import put_within
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
-from platewright.backends.kernels.trials import LEAST_WARM_UP, Heights, trial_starts
+from platewright.backends.kernels.trials import Heights, trial_starts
 from platewright.derive.cautions import improper_unknowns
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
@@ -231,7 +231,7 @@ def run_gibbs(
                 values[name] = put_within(values[name], *bounds)
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
-    heights = None if initial or warm_up < LEAST_WARM_UP else heights_of(plan, columns, sizes)
+    heights = None if initial else heights_of(plan, columns, sizes)
     sweeps = int(chains * (warm_up + draws * thin))
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, sweeps, start, seed)
     store = checkpoint or Checkpoint()
@@ -268,18 +268,17 @@ def _one_by_one(
     movers: list[Mover] = []
     generators = np.random.default_rng(seed).spawn(counts.chains)
     first = Sampler(plan, columns, sizes, generators[0], dict(start(np.random.default_rng(seed))))
-    if heights is not None:
 
-        def trial(number: int) -> Mapping[str, Array]:
-            return tried(first.begun_at(start(generators[number]), generators[number]))
+    def trial(number: int, values: Mapping[str, Array]) -> Mapping[str, Array]:
+        return tried(first.begun_at(values, generators[number]))
 
-        starts = trial_starts(counts.chains, trial, heights)
+    starts = trial_starts(counts.chains, counts.warm_up, lambda number: start(generators[number]), trial, heights)
     for number, generator in enumerate(generators):
         begun = stored.get(number)
         if begun is not None and begun.count == counts.draws:
             found.append(begun.draws)
             continue
-        sampler = first.begun_at(start(generator) if heights is None else starts[number], generator)
+        sampler = first.begun_at(starts[number], generator)
         keeping = Keeping()
 
         def state(keeping: Keeping = keeping) -> State:
