@@ -66,6 +66,27 @@ def test_weights_of_trials_are_the_masses_of_their_modes_however_wide() -> None:
     masses_law()
 
 
+def groups_law(count: int = 50) -> None:
+    """Effects close to their common mean, or wide around it: the mean moves as much, and the masses are the same."""
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(100):
+        made, heights = [], []
+        for width in (1.0, 0.05):
+            mean = generator.normal(0, 0.3, (WEIGHED, 1))
+            x = generator.normal(mean, width, (WEIGHED, count))
+            normal = -0.5 * ((x - mean) / width) ** 2 - np.log(width)
+            heights.append(normal.sum(axis=1) - 0.5 * (mean[:, 0] / 0.3) ** 2)
+            made.append({"mean": mean[:, 0], "x": x})
+        weights = log_weights(made, heights)
+        found.append(weights[1] - weights[0])
+    assert abs(np.mean(found)) < 0.1 * count
+
+
+def test_a_mean_that_moves_many_effects_is_not_their_spread() -> None:
+    groups_law()
+
+
 def places(found: Mapping[int, list[float]], heights: Callable[[Array], Array]) -> Array:
     """Where chains start whose trials, one after another, are around given places."""
     generator = np.random.default_rng(1)
@@ -144,8 +165,9 @@ def test_two_modes_of_the_same_weight_are_both_started_from() -> None:
 MUTANTS = [
     Mutant("the entropy of normals is forgotten", trials.entropy, "total += float", "float", masses_law),
     Mutant("the entropy of levels is forgotten", trials.entropy, "total -= float", "float", masses_law),
-    Mutant("the best mode alone is taken", trials.negligible, "6.0 + ", "0.0 * ", modes_that_matter_law),
-    Mutant("no mode is negligible", trials.negligible, "6.0 + ", "600.0 + ", no_negligible_mode_law),
+    Mutant("movements are not shared", trials.own_spread, "min(MOST_SHARED,", "min(0,", groups_law),
+    Mutant("the best mode alone is taken", trials.matter, "- NEGLIGIBLE", "+ 9 * NEGLIGIBLE", modes_that_matter_law),
+    Mutant("no mode is negligible", trials.matter, "- NEGLIGIBLE", "- 99 * NEGLIGIBLE", no_negligible_mode_law),
     Mutant("the last trial is taken", trials.trial_starts, "first[n]", "-1", modes_that_matter_law),
 ]  # fmt: skip
 

@@ -198,16 +198,22 @@ DIGITS_OF_POWER = 22
 """Powers of ten up to here are floats."""
 SETTLING = 8
 """Sweeps of a trial before its draws are weighed."""
-WEIGHED = 8
+WEIGHED = 16
 """Draws of a trial that are weighed."""
 LEAST_TRIALS = 8
 """Trials of all chains together."""
-MOST_TRIALS = 12
+MOST_TRIALS = 8
 """Trials of a chain that has found but negligible modes."""
 LEAST_WARM_UP = 100
 """Sweeps of warm-up below which there are no trials: they would cost more than the run."""
 MOST_ELEMENTS = 100_000
 """Elements of unknowns above which there are none: their draws would not fit."""
+MOST_SHARED = 2
+"""Movements shared by the elements of an unknown that are not counted as their spread."""
+NEGLIGIBLE = 6.0
+"""The log of how much less weight than the best a mode has that does not matter."""
+SURE = 2.5
+"""Standard errors beyond which a difference is believed."""
 NARROW = 1e-3
 """A spread below this part of that of all trials counts as this: draws that did not move say nothing about it."""
 
@@ -647,11 +653,12 @@ def trial_starts(chains, warm_up, start, trial, heights):
             tried[number].append(made[-1])
         for number, height in zip(waiting, np.split(heights(joined(made)), len(made)), strict=True):
             high[number].append(height)
-        weights = log_weights([draws for mine in tried for draws in mine], [part for mine in high for part in mine])
-        least = np.max(weights) - negligible(elements)
-        mine = np.split(weights, np.cumsum([len(draws) for draws in tried])[:-1])
-        waiting = [n for n in range(chains) if not (mine[n] >= least).any() and len(mine[n]) < MOST_TRIALS]
-    first = [int(np.argmax(np.where(own >= least, np.inf, own))) for own in mine]
+        every = [draws for mine in tried for draws in mine], [part for mine in high for part in mine]
+        weights, ends = log_weights(*every), np.cumsum([len(draws) for draws in tried])[:-1]
+        good = np.split(matter(weights, errors_of(*every)), ends)
+        waiting = [n for n in range(chains) if not good[n].any() and len(good[n]) < MOST_TRIALS]
+    ranked = zip(np.split(weights, ends), good, strict=True)
+    first = [int(np.argmax(np.where(own_good, np.inf, own))) for own, own_good in ranked]
     return [{name: values[-1] for name, values in tried[n][first[n]].items()} for n in range(chains)]
 
 
@@ -665,9 +672,17 @@ def joined(trials):
     return {name: np.concatenate([draws[name] for draws in trials]) for name in trials[0]}
 
 
-def negligible(elements):
-    """By how much the log weight of a mode lies below the best when it does not matter: noise grows with elements."""
-    return 6.0 + 0.5 * float(np.sqrt(elements))
+def matter(weights, errors):
+    """Which modes matter: all but those whose log weight is surely below the best by more than `NEGLIGIBLE`."""
+    return weights + SURE * errors >= np.max(weights - SURE * errors) - NEGLIGIBLE
+
+
+def errors_of(trials, heights):
+    """Standard errors of log weights: heights vary, draws come in runs, and few of them know spreads roughly."""
+    numbers = [sum(v[0].size for v in draws.values() if v.dtype.kind == "f") for draws in trials]
+    with np.errstate(invalid="ignore"):
+        of_means = np.nan_to_num([2 * np.var(high) / len(high) for high in heights])
+    return np.sqrt(of_means + np.array(numbers) / (2 * (WEIGHED - 1)))
 
 
 def log_weights(trials, heights):
@@ -679,17 +694,32 @@ def log_weights(trials, heights):
 
 
 def entropy(draws, least):
-    """The entropy of draws as if elements were apart: of a normal with their spread, and of the shares of levels."""
+    """The entropy of draws: of a normal with the own spread of each element, and of the shares of levels."""
     total = 0.0
     for name, values in draws.items():
+        rows = values.reshape(len(values), -1)
         if name in least:
-            spread = np.maximum(values.std(axis=0), least[name])
+            spread = np.maximum(own_spread(rows), least[name].ravel())
             total += float(np.log(spread[spread > 0]).sum())
             continue
-        rows = values.reshape(len(values), -1)
         same = (rows[:, None, :] == rows[None, :, :]).sum(axis=0)
         total -= float(np.log(same / len(rows)).mean(axis=0).sum())
     return total
+
+
+def own_spread(rows):
+    """The spread of each column without what many of them share: all follow their common mean, or a slow drift.
+
+    Counted in each of many elements, such a movement would make a narrow place among them look wide.
+    """
+    spread = rows.std(axis=0)
+    shared = min(MOST_SHARED, rows.shape[1] // 5)
+    if not shared:
+        return spread
+    moves = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    courses = np.linalg.svd(moves, full_matrices=False)[0][:, :shared]
+    left = moves - courses @ (courses.T @ moves)
+    return spread * np.sqrt((left**2).mean(axis=0))
 
 
 # -- the table and the command line ------------------------------------------------------------------------------------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Expression
 from platewright.family import Array
 from platewright.run.exact.posterior import lift
 from platewright.run.samplers.monitoring import DRAW, MOST_CELLS
@@ -19,9 +21,12 @@ def heights_of(
 ) -> Callable[[Mapping[str, Array]], Array]:
     """A function of draws, whose first axis numbers them: their log densities, up to what no unknown enters."""
 
+    @lru_cache(maxsize=1)
+    def summed_over(unknown: frozenset[str]) -> list[Expression]:
+        return [lift(factor.summed, unknown, DRAW) for factor in plan.factors if factor.names & unknown]
+
     def heights(draws: Mapping[str, Array]) -> Array:
-        unknown = frozenset(draws)
-        summed = [lift(factor.summed, unknown, DRAW) for factor in plan.factors if factor.names & unknown]
+        summed = summed_over(frozenset(draws))
         count = len(next(iter(draws.values())))
         some = max(1, MOST_CELLS // max(rows_in_a_sweep(plan, sizes), 1))
         found = np.zeros(count)
