@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.c.expression import Unprintable
-from platewright.errors import BackendError, NotFinite
+from platewright.errors import NotFinite, PlatewrightError
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
 from platewright.run.exact.posterior import Posterior
@@ -66,7 +66,7 @@ def parameters_given(data: CollapsedData, hidden: Hidden, draws: int, backend: s
         return ParametersGiven(data, by_numpy(data))
     try:
         return ParametersGiven(data, by_c(data, hidden, draws))
-    except (Unprintable, BackendError):  # NumPy computes the same
+    except (Unprintable, PlatewrightError):  # NumPy computes the same, or says what is wrong
         return ParametersGiven(data, by_numpy(data))
 
 
