@@ -12,7 +12,7 @@ from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.backends.numpy.collapsed import _CollapsedEmitter, numpy_collapsed_source
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
-from platewright.run.samplers.collapsed_fit import parameters_given
+from platewright.run.samplers.parameters_given import ParametersGiven, by_numpy
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from schemas.collapsed_models import COLLAPSED
 from schemas.small_instance import Case, instance
@@ -55,7 +55,7 @@ def test_sweeps_and_parameters_are_the_library_s(case: Case) -> None:
         assert np.allclose(weights, sampler.log_weights(move, at), rtol=1e-9, atol=1e-9)
         sampler.enter(move.entries, {**at, move.level.name: level}, 1.0)
         space[f"enter_{names(move.hidden)}"](1.0, everything, size, *place, level)
-    wanted = parameters_given(plan, held, sampler.hidden, np.random.default_rng(6))[0]
+    wanted = ParametersGiven(held, by_numpy(held))(sampler.hidden, np.random.default_rng(6))[0]
     found = space["draw_parameters"]({**data, **hidden}, size, np.random.default_rng(6))
     assert wanted.keys() and all(np.allclose(found[names(name)], value, rtol=1e-9) for name, value in wanted.items())
 

@@ -14,7 +14,7 @@ from platewright.backends.c_collapsed import rows as c_collapsed_rows
 from platewright.backends.kernels import collapsed as collapsed_kernels
 from platewright.errors import PlatewrightError
 from platewright.run.samplers import collapsed, collapsed_data
-from platewright.run.samplers.collapsed_fit import parameters_given
+from platewright.run.samplers.parameters_given import ParametersGiven, by_numpy
 from platewright.schemas import collapsed_change, collapsed_gaussian, collapsed_move, collapsed_tables
 from schemas import test_collapsed_ratio
 from schemas.collapsed_models import COLLAPSED
@@ -47,7 +47,8 @@ def averaged() -> None:
     data = collapsed_data.CollapsedData(plan, small.columns, small.sizes)
     hidden = {name: small.values[name] for name in plan.hidden}
     generator = np.random.default_rng(0)
-    drawn = [parameters_given(plan, data, hidden, generator) for _ in range(800)]
+    given_hidden = ParametersGiven(data, by_numpy(data))
+    drawn = [given_hidden(hidden, generator) for _ in range(800)]
     for name, mean in drawn[0][1].items():
         assert np.allclose(np.mean([values[name] for values, _, _ in drawn], axis=0), mean, atol=0.04)
 

@@ -11,7 +11,8 @@ from scipy import stats
 from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.family import Array
 from platewright.run.samplers.collapsed_data import CollapsedData
-from platewright.run.samplers.collapsed_fit import Sampler, parameters_given, start_sampler
+from platewright.run.samplers.collapsed_fit import Sampler, start_sampler
+from platewright.run.samplers.parameters_given import ParametersGiven, by_numpy
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.gibbs import GibbsPlan
 from schemas.collapsed_models import COLLAPSED
@@ -85,7 +86,7 @@ def moved(_: GibbsPlan, small: Instance, generator: np.random.Generator) -> dict
     sampler = started(plan, small, np.random.SeedSequence(int(generator.integers(2**63))))
     sampler.sweep(3)
     hidden = sampler.hidden
-    drawn, _, _ = parameters_given(plan, sampler.data, hidden, generator)
+    drawn, _, _ = ParametersGiven(sampler.data, by_numpy(sampler.data))(hidden, generator)
     return {**hidden, **drawn}
 
 

@@ -22,6 +22,7 @@ IMPORTS = {
     "sys": "import sys",
     "Callable": "from collections.abc import Callable",
     "dataclass": "from dataclasses import dataclass",
+    "cached_property": "from functools import cached_property",
     "pairwise": "from itertools import pairwise",
     "product": "from itertools import product",
     "prod": "from math import prod",

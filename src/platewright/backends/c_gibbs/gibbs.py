@@ -69,18 +69,19 @@ class GibbsSource:
     doors: Doors
 
 
-def gibbs_source(plan: GibbsPlan, integers: Collection[str]) -> GibbsSource:
-    """The plan as C; `integers` names the columns that hold int64."""
-    return _Writer(plan, frozenset(integers)).source()
+def gibbs_source(plan: GibbsPlan, integers: Collection[str], moving: Collection[str] = ()) -> GibbsSource:
+    """The plan as C; `integers` names the columns that hold int64, `moving` unknowns that others move."""
+    return _Writer(plan, frozenset(integers), tuple(moving)).source()
 
 
 class _Writer:
     """Writes block after block."""
 
-    def __init__(self, plan: GibbsPlan, integers: frozenset[str]) -> None:
+    def __init__(self, plan: GibbsPlan, integers: frozenset[str], moving: tuple[str, ...]) -> None:
         self.plan = plan
         nodes = plan.graph.nodes
-        self.unknown = tuple(dict.fromkeys(name for block in plan.blocks for name in block.variables))
+        own = (name for block in plan.blocks for name in block.variables)
+        self.unknown = tuple(dict.fromkeys((*own, *moving)))
         axes = {name: node.axes for name, node in nodes.items()}
         for program in plan.programs:
             axes |= {name: tuple(found) for name, found in program.columns.items() if name not in axes}

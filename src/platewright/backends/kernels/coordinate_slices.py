@@ -14,15 +14,16 @@ from platewright.family import Array
 
 MOST_STEPS_OUT = 50
 MOST_TRIALS = 200
+LEAST_WIDTH = 1e-3
+"""Of brackets along a scale or an orbit."""
 
 
-class CoordinateMover:
-    """The state of one block of one chain: the width of the bracket of each coordinate."""
+class Brackets:
+    """Widths of brackets that follow the size of the moves so far, while a chain warms up."""
 
-    def __init__(self, density: Density) -> None:
-        self.density = density
-        self.widths = np.ones(self.density.coordinates.size)
-        self.moved = np.zeros(self.density.coordinates.size)
+    def __init__(self, count: int) -> None:
+        self.widths = np.ones(count)
+        self.moved = np.zeros(count)
         self.sweeps = 0
         self.learning = False
 
@@ -34,9 +35,26 @@ class CoordinateMover:
         """Keep the widths as they are."""
         self.learning = False
 
+    def learn(self, moves: Array, least: Array | float) -> None:
+        """Take the moves of one sweep into account; no width becomes smaller than the least."""
+        if self.learning:
+            self.sweeps += 1
+            self.moved += np.abs(moves)
+            self.widths = np.maximum(3 * self.moved / self.sweeps, least)
+
+
+class CoordinateMover:
+    """The state of one block of one chain: the brackets of its coordinates."""
+
+    def __init__(self, density: Density) -> None:
+        self.density = density
+        self.brackets = Brackets(density.coordinates.size)
+        self.begin_warm_up, self.end_warm_up = self.brackets.begin_warm_up, self.brackets.end_warm_up
+
     def move(self, values: Mapping[str, Array], generator: np.random.Generator) -> dict[str, Array]:
         """Every coordinate once, in order."""
         self.density.given(values)
+        widths = self.brackets.widths
         with np.errstate(all="ignore"):
             u = self.density.coordinates.free(values)
         u = u + np.where(self.density.coordinates.is_count, generator.random(len(u)), 0.0)
@@ -49,11 +67,8 @@ class CoordinateMover:
                 tried[at] = value
                 return self.density.log_density(tried)
 
-            u[at], height = slice_move(along, float(u[at]), height, float(self.widths[at]), generator)
-        if self.learning:
-            self.sweeps += 1
-            self.moved += np.abs(u - start)
-            self.widths = np.maximum(3 * self.moved / self.sweeps, 1e-8 * (1 + np.abs(u)))
+            u[at], height = slice_move(along, float(u[at]), height, float(widths[at]), generator)
+        self.brackets.learn(u - start, 1e-8 * (1 + np.abs(u)))
         return self.density.coordinates.values(u)[0]
 
 

@@ -10,6 +10,7 @@ trunk this is a scale for each coordinate, without leaves a full table. Steps co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -85,6 +86,11 @@ class Curvature:
         left = self.trunk + np.diag(ordered[count:]) - crossed_ties(self.ties, across, size)
         return Metric(self.order, leaves, self.ties, across, np.linalg.inv(np.linalg.cholesky(left)))
 
+    @cached_property
+    def root(self) -> Metric:
+        """The metric on the whole: the rest moves at every sweep, this root stays until more is learned."""
+        return self.metric()
+
     def stretches(self) -> tuple[Array, Array]:
         """a and b, where a coordinate of which the rest fixes f is sqrt(a + b f) times as precise as on the whole."""
         whole = self.free + self.fixed
@@ -92,7 +98,7 @@ class Curvature:
 
     def metric_given(self, fixed: Array) -> Metric:
         """The metric where the rest fixes so much of each coordinate: the rows of L are stretched."""
-        whole, (free, weight) = self.metric(), self.stretches()
+        whole, (free, weight) = self.root, self.stretches()
         stretch = np.sqrt(free + weight * np.clip(np.nan_to_num(fixed), 0.0, 1e12))[self.order]
         leaves, trunk = stretch[: len(self.leaves)], stretch[len(self.leaves) :]
         across, inverse = whole.across * trunk[self.ties], whole.inverse / trunk

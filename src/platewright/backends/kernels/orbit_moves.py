@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.backends.kernels.coordinate_slices import slice_move
+from platewright.backends.kernels.coordinate_slices import LEAST_WIDTH, Brackets, slice_move
 from platewright.backends.kernels.density import Density
 from platewright.family import Array
 
@@ -49,30 +49,19 @@ class OrbitMover:
     ) -> None:
         self.density, self.stretched, self.slope, self.ends = density, stretched, slope, ends
         self.stretches, self.intercept, self.lifted = stretches, intercept, lifted
-        self.width = 1.0
-        self.moved = 0.0
-        self.sweeps = 0
-        self.learning = False
-
-    def begin_warm_up(self, sweeps: int) -> None:
-        """Follow the size of recent moves."""
-        self.learning = sweeps > 0
-
-    def end_warm_up(self) -> None:
-        """Keep the width as it is."""
-        self.learning = False
+        self.brackets = Brackets(1)
+        self.begin_warm_up, self.end_warm_up = self.brackets.begin_warm_up, self.brackets.end_warm_up
 
     def move(self, values: Values, generator: np.random.Generator) -> dict[str, Array]:
         """New values of all that moves."""
         with np.errstate(all="ignore"):
             start = self.start(values)
             height = self.height(0.0, start)
-            found, _ = slice_move(lambda at: self.height(at, start), 0.0, height, self.width, generator)
+            found, _ = slice_move(
+                lambda at: self.height(at, start), 0.0, height, float(self.brackets.widths[0]), generator
+            )
             moved, _ = self.placed(found, start)
-        if self.learning:
-            self.sweeps += 1
-            self.moved += abs(found)
-            self.width = max(3 * self.moved / self.sweeps, 1e-3)
+        self.brackets.learn(np.array([found]), LEAST_WIDTH)
         return moved if np.isfinite(height) else {}
 
     def start(self, values: Values) -> From:

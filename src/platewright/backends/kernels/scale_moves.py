@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from platewright.backends.kernels.coordinate_slices import slice_move
+from platewright.backends.kernels.coordinate_slices import LEAST_WIDTH, Brackets, slice_move
 from platewright.backends.kernels.coordinates import Joined
 from platewright.backends.kernels.density import Density
 from platewright.family import Array
@@ -29,18 +29,8 @@ class ScaleMover:
         self.scale = density.coordinates.parts[0].name
         self.coordinate = Joined(density.coordinates.parts[:1])
         self.rest: Values = {}
-        self.width = 1.0
-        self.moved = 0.0
-        self.sweeps = 0
-        self.learning = False
-
-    def begin_warm_up(self, sweeps: int) -> None:
-        """Follow the size of recent moves."""
-        self.learning = sweeps > 0
-
-    def end_warm_up(self) -> None:
-        """Keep the width as it is."""
-        self.learning = False
+        self.brackets = Brackets(1)
+        self.begin_warm_up, self.end_warm_up = self.brackets.begin_warm_up, self.brackets.end_warm_up
 
     def move(self, values: Values, generator: np.random.Generator) -> dict[str, Array]:
         """A new scale, and what it scales brought along."""
@@ -48,12 +38,11 @@ class ScaleMover:
             noise = self.standardised(values)
             start = float(self.coordinate.free(values)[0])
             height = self.height(start, noise)
-            found, _ = slice_move(lambda at: self.height(at, noise), start, height, self.width, generator)
+            found, _ = slice_move(
+                lambda at: self.height(at, noise), start, height, float(self.brackets.widths[0]), generator
+            )
             moved, _ = self.placed(found, noise)
-        if self.learning:
-            self.sweeps += 1
-            self.moved += abs(found - start)
-            self.width = max(3 * self.moved / self.sweeps, 1e-3)
+        self.brackets.learn(np.array([found - start]), LEAST_WIDTH)
         return moved if np.isfinite(height) else {}
 
     def given(self, values: Values) -> None:

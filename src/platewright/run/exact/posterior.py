@@ -185,6 +185,9 @@ class Posterior:
 
     def drawn(self, expression: Expression, axes: tuple[Index, ...], drawn: Mapping[str, Array], count: int) -> Array:
         """An expression of unknowns at each draw: the draw's number is the first axis."""
+        if not names(expression) & drawn.keys():
+            value = self._value(expression, axes)
+            return np.array(np.broadcast_to(value, (count, *value.shape)))
         environment = Environment({**self.environment.values, **drawn}, {**self.sizes, _DRAW.plate: count})
         lifted = lift(expression, frozenset(drawn), _DRAW)
         return np.array(evaluate(lifted, environment, (_DRAW, *axes)))

@@ -10,25 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.xoshiro import Xoshiro
-from platewright.errors import BackendError, NotFinite, ParameterError, SizeError, UnknownName
+from platewright.errors import BackendError, ParameterError, SizeError, UnknownName
 from platewright.family import Array
-from platewright.program.program import EVIDENCE
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.allocation import MOST_NUMBERS
 from platewright.run.checks.sanity import check_counts
 from platewright.run.exact.native import _warn_once
-from platewright.run.exact.posterior import Posterior
-from platewright.run.execute import arguments, finish, loaded
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.native_collapsed import NativeCollapsed, emitted, visiting_order
+from platewright.run.samplers.parameters_given import parameters_given
 from platewright.run.samplers.sampling import SampledFit
 from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.stored_chains import StoredChain, packed, stored_chains
@@ -165,6 +162,7 @@ def run_collapsed(
         if number == 0:
             store = replace(store, key=f"{store.key} {used}")  # states of NumPy and C are not alike
             stored = stored_chains(store)
+            given_hidden = parameters_given(data, sampler.hidden, chains * draws, used)
         generator = np.random.default_rng(for_parameters)
         chain = _Chain()
         last = stored.get(number)
@@ -179,7 +177,7 @@ def run_collapsed(
             for _ in range(len(chain.trace), draws):
                 sampler.sweep(thin)
                 hidden = sampler.hidden
-                values, means, log_joint = parameters_given(plan, data, hidden, generator)
+                values, means, log_joint = given_hidden(hidden, generator)
                 chain.keep({**{n: v.astype(np.int32) for n, v in hidden.items()}, **values}, means, log_joint)
                 next(ticks, None)
                 store.save_if_due(partial(_state, ended, number, chain, sampler, generator))
@@ -220,29 +218,6 @@ def _check_levels(plan: CollapsedPlan, sizes: Mapping[str, int], start: Mapping[
                 f"an initial value of `{move.hidden}` out of range",
                 expected=f"a whole number from 0 to {sizes[move.level.plate] - 1}",
             )
-
-
-def parameters_given(
-    plan: CollapsedPlan, data: CollapsedData, hidden: Mapping[str, Array], generator: np.random.Generator
-) -> tuple[dict[str, Array], dict[str, Array], float]:
-    """One draw of the parameters given the hidden variables, their conditional means, and the log evidence."""
-    program = plan.complete.program
-    module = loaded(program)
-    everything: dict[str, Any] = {**data.given, **hidden}
-    statistics = module.statistics(*arguments(program, module, everything, data.sizes))
-    computed = finish(program, module, statistics, everything, data.sizes)
-    evidence = float(computed[EVIDENCE])
-    if not np.isfinite(evidence):
-        raise NotFinite(
-            f"the log evidence of a draw is {evidence}", hint="look for probabilities of exactly 0 or 1 in the model"
-        )
-    posterior = Posterior(plan.complete, computed, everything, data.sizes)
-    drawn = {name: values[0] for name, values in posterior.draws(1, generator).items()}
-    means = {}
-    for name, value in drawn.items():
-        marginal = posterior.marginal(name)
-        means[name] = np.asarray(value if marginal is None else marginal.mean, dtype=float)
-    return drawn, means, evidence
 
 
 def _check_kept(plan: CollapsedPlan, sizes: Mapping[str, int], draws: int) -> None:

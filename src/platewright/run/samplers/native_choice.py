@@ -6,7 +6,7 @@ same way, and give the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,10 +36,19 @@ STEPS_OF_A_LINE = 125_000
 
 
 def native_gibbs(
-    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], sweeps: int, start: Start, seed: int
+    plan: GibbsPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    sweeps: int,
+    start: Start,
+    seed: int,
+    moving: Sequence[str] = (),
 ) -> NativeGibbs:
-    """The plan as C for so many sweeps of all chains; raises `Unprintable` or `BackendError` when there is none."""
-    source = gibbs_source(plan, integer_names(columns))
+    """The plan as C for so many sweeps of all chains; raises `Unprintable` or `BackendError` when there is none.
+
+    `moving` are unknowns that no block of the plan moves.
+    """
+    source = gibbs_source(plan, integer_names(columns), moving)
     most = STEPS_OF_A_LINE * source.body.count("\n")
     if sweeps * rows_in_a_sweep(plan, sizes) > most:  # a row takes at least one
         return compiled_gibbs(plan, columns, sizes, source)

@@ -12,6 +12,7 @@ import numpy as np
 
 from platewright.backends.c_gibbs.arrow import TUNING
 from platewright.backends.c_gibbs.coordinate_slices import ALONG
+from platewright.backends.kernels.coordinate_slices import LEAST_WIDTH
 from platewright.backends.kernels.coordinates import Joined
 from platewright.backends.kernels.density import Density
 from platewright.backends.kernels.hamiltonian_mover import DualAveraging, HamiltonianMover
@@ -80,7 +81,7 @@ class NativeHamiltonian(HamiltonianMover):
     def hand_over(self) -> None:
         """Put step and metric where C reads them."""
         found, tuning = self.curvature, self.tuning
-        root = found.metric()
+        root = found.root
         lower = np.linalg.inv(root.inverse)
         learned = [root.leaves, root.across.ravel(), lower.ravel(), *found.stretches()]
         self.chain.replace(f"{self.number}:curvature", np.concatenate(learned))
@@ -159,7 +160,7 @@ def tune_scales(chain: NativeChain) -> None:
     for number in chain.owner.source.doors.scales:
         tuning = chain.arrays[f"{number}:tuning"]
         if tuning[2] > 0:
-            tuning[0] = max(3 * tuning[1] / tuning[2], 1e-3)
+            tuning[0] = max(3 * tuning[1] / tuning[2], LEAST_WIDTH)
     for number in chain.owner.source.doors.coordinates:
         u, widths, moved = (chain.arrays[f"{number}:{word}"] for word in ALONG)
         sweeps = chain.arrays[f"{number}:tuning"][0]
