@@ -26,13 +26,12 @@ from platewright.graph.serial import graph_from_json, graph_json
 from platewright.language.serial import label_from_json, label_json, table_from_json
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import NAME as SPLIT
-from platewright.operations.split_partly_known import split_partly_known
+from platewright.operations.split_partly_known import as_written, split_partly_known
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import Bounded
 from platewright.run.results.array_file import read_array, write_array
-from platewright.run.results.predicting import written_graph
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import GibbsPlan
@@ -53,7 +52,7 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(written_graph(fit.plan)),
+        "graph": graph_json(as_written(fit.plan.graph, fit.plan.steps)),
         "split": [_split_of(step) for step in fit.plan.steps if step.operation == SPLIT],
         "goal": fit.plan.goal,
         "schema": fit.plan.schema,
