@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -96,3 +98,17 @@ def test_a_number_above_a_given_value_is_not_guessed() -> None:
     fit = line().learn({"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 2.0]})
     with pytest.raises(PlatewrightError, match="`x` above it would have to be inferred"):
         fit.predict({"y": [1.0]})
+
+
+@pytest.mark.parametrize("by", ["auto", "gibbs"])
+def test_a_fit_with_holes_comes_back_from_its_file(by: str, tmp_path: Path) -> None:
+    data = {"x": [1.0, 2.0, 3.0], "y": [1.0, NAN, 2.0]}
+    fit = line().learn(data, by=by, **({} if by == "auto" else {"draws": 200, "warm_up": 100}))
+    fit.save(tmp_path / "fit")
+    back = pw.load(tmp_path / "fit")
+    new = {"x": [0.5, -1.0]}
+    np.testing.assert_allclose(back.predict(new)["y"].mean, fit.predict(new)["y"].mean)
+    np.testing.assert_allclose(back.expected("b"), fit.expected("b"))
+    if by == "auto":
+        more = {"x": [0.5], "y": [0.1]}
+        np.testing.assert_allclose(back.update(more).log_evidence, fit.update(more).log_evidence)
