@@ -65,7 +65,9 @@ def test_lines_mean_what_they_mean_in_c(lines: str, expected: int) -> None:
 @pytest.mark.parametrize(
     "lines",
     ["while (a) a--; return a;", "return unheard(a);", "struct point p; return 0;", "return a ^ b;", "float x = 0;",
-     "return c;", "int64_t x[a; return 0;", "return 1", "for (;;", "\"", "return a << 2;", "goto end;"],
+     "return c;", "int64_t x[a; return 0;", "return 1", "for (;;", "\"", "return a << 2;", "goto end;", "return a++;",
+     "double x[4] = {0}; x[b--] = a; return 0;",
+     "return a++ + b;", "double x = a++; return 0;"],
 )  # fmt: skip
 def test_what_is_not_read_is_refused(lines: str) -> None:
     with pytest.raises(NotInterpreted):

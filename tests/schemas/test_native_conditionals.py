@@ -72,13 +72,18 @@ def check_exact(block: ExactBlock, number: int, chain: NativeChain, small: Insta
     for name in set(found) & set(expected):
         assert gap(found[name], expected[name]) < TOLERANCE, name
         seen += 1
-    if len(block.plan.conditionals) == 1 and isinstance(block.plan.conditionals[0], TableConditional):
-        (table,) = block.plan.conditionals
+    tables = [c for c in reversed(block.plan.conditionals) if isinstance(c, TableConditional)]
+    if len(tables) < len(block.plan.conditionals):
+        return seen
+    environment = Environment({**small.values, **expected}, small.sizes)
+    weights = []
+    for table in tables:
         node = small.graph.nodes[table.variable]
-        environment = Environment({**small.values, **expected}, small.sizes)
         with np.errstate(divide="ignore"):
-            weights = np.array(evaluate(table.log_weights, environment, (*node.plates, table.level)))
-        assert gap(chain.log_weights(number, weights.shape[-1]), weights) < TOLERANCE
+            weights.append(np.array(evaluate(table.log_weights, environment, (*node.plates, table.level))))
+    shown = chain.weights_of_tables(number, [weight.shape for weight in weights])
+    for table, one, other in zip(tables, shown, weights, strict=True):
+        assert gap(one, other) < TOLERANCE, table.variable
         seen += 1
     return seen
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import platewright as pw
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_gibbs.gibbs import gibbs_source
-from platewright.run.samplers.native_gibbs import compiled_gibbs, integer_names
+from platewright.run.samplers.native_choice import interpreted_gibbs
+from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, integer_names
 from platewright.schemas.gibbs import SiteBlock
 from schemas.joint_distribution import compare
 from schemas.small_instance import Case, instance, log_joint
@@ -18,6 +21,7 @@ from schemas.test_native_joint_distribution import Sweeper
 from schemas.test_sites import TIED, image, neighbours
 
 TOLERANCE = 1e-10
+Builder = Callable[..., NativeGibbs]
 
 
 def occupied() -> pw.Model:
@@ -43,21 +47,32 @@ def coloured() -> pw.Model:
     return m
 
 
+def bipartite() -> pw.Model:
+    """Hidden units below seen ones: the rows of a tie have an axis that its sites have not."""
+    m = pw.Model("bipartite")
+    row, seen, unit = m.plate("row"), m.plate("seen", 3), m.plate("unit", 2)
+    m.x = pw.Undirected(levels=2, plates=(row, seen))
+    m.y = pw.Undirected(levels=2, plates=(row, unit))
+    m.potential("tie", pw.array([[1.0, -1.0], [0.5, 0.5], [-1.0, 2.0]], over=(seen, unit)) * m.x * m.y)
+    return m
+
+
 a, b = neighbours(3)
 CASES = (
     Case("occupied", occupied, ("y",), {"visit": 8}),
     Case("coloured", coloured, ("y",), {}, inputs={"after": np.array([1, 2, 3, 4, 0])}),
     TIED,
+    Case("bipartite", bipartite, ("x",), {"row": 2}),
     Case("image", lambda: image(side=3), ("y",), {"edge": len(a)}, inputs={"a": a, "b": b}),
 )
 
 
-def check_weights(case: Case) -> None:
+def check_weights(case: Case, build: Builder = compiled_gibbs) -> None:
     plan = plan_of(case)
     compared = 0
     for seed in range(3):
         small = instance(case, seed)
-        chain = compiled_gibbs(plan, small.columns, small.sizes).chain(small.hidden, np.random.default_rng(seed))
+        chain = build(plan, small.columns, small.sizes).chain(small.hidden, np.random.default_rng(seed))
         for number, block in enumerate(plan.blocks):
             if not isinstance(block, SiteBlock):
                 continue
@@ -78,14 +93,16 @@ def check_weights(case: Case) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("build", [compiled_gibbs, interpreted_gibbs], ids=["compiled", "interpreted"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_weights_of_a_site_in_c_are_the_joint_up_to_a_constant(case: Case) -> None:
-    check_weights(case)
+def test_the_weights_of_a_site_in_c_are_the_joint_up_to_a_constant(case: Case, build: Builder) -> None:
+    check_weights(case, build)
 
 
 @needs_compiler
-def test_a_sweep_over_sites_in_c_keeps_the_joint_distribution() -> None:
-    found = compare(CASES[0], Sweeper(compiled_gibbs))
+@pytest.mark.parametrize("build", [compiled_gibbs, interpreted_gibbs], ids=["compiled", "interpreted"])
+def test_a_sweep_over_sites_in_c_keeps_the_joint_distribution(build: Builder) -> None:
+    found = compare(CASES[0], Sweeper(build))
     assert found.passed, found
 
 

@@ -1,6 +1,6 @@
 """chain_graph: Gibbs sampling, derived and written by Platewright.
 
-3 blocks: {u} slice; {x1} exact; {x2} exact
+2 blocks: {u} slice; {x1, x2} exact
 
 The model:
     u ~ Normal(mean=0, precision=1)
@@ -65,31 +65,24 @@ def log_factors_0(data, size):
 
 
 def draw_1(data, size, generator):
-    """Draw x1 given all else."""
+    """Draw x1, x2 given all else."""
     u = data["u"]
-    x2 = data["x2"]
-    size_two = size["two"]
-    # x1: a log weight for each of its values
-    x1_log_weight = u * 1.0 * (x2[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two)
-    x1 = draw_levels(generator, x1_log_weight)
-    return {"x1": x1}
-
-
-def draw_2(data, size, generator):
-    """Draw x2 given all else."""
-    u = data["u"]
-    x1 = data["x1"]
     y = data["y"]
     size_two = size["two"]
     # x2: a log weight for each of its values
     x2_log_weight = (
         (-1.0204081632653061) * (y[:, None] - np.arange(size_two)) ** 2
         + -0.5622635892659402
-        + u * 1.0 * (x1[:, None] == np.arange(size_two))
-        + (0.5 * x1)[:, None]
+        + special.logsumexp(
+            u * 1.0 * (np.arange(size_two)[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two),
+            axis=-1,
+        )
     )
     x2 = draw_levels(generator, x2_log_weight)
-    return {"x2": x2}
+    # x1: a log weight for each of its values
+    x1_log_weight = u * 1.0 * (x2[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two)
+    x1 = draw_levels(generator, x1_log_weight)
+    return {"x1": x1, "x2": x2}
 
 
 def movers(size):
@@ -105,7 +98,6 @@ def sweep(values, data, size, generator, movers):
     with np.errstate(all="ignore"):
         values |= movers[0].move({**data, **values}, generator)
         values |= draw_1({**data, **values}, size, generator)
-        values |= draw_2({**data, **values}, size, generator)
     return values
 
 

@@ -143,7 +143,8 @@ def _arguments(
             )
         written = _as_matrix(expression(value), own, axes[:rank], plates)
         check_parameter(name, family, word, written, axes[:rank], plates[axes[0].plate].size if axes else None)
-        arguments[word] = Argument(align(name, written, own, axes[:rank], plates), axes[:rank])
+        inside = axes[: family.rank]
+        arguments[word] = Argument(align(name, written, own, axes[:rank], plates, inside), axes[:rank])
     return arguments
 
 
@@ -175,9 +176,17 @@ def _plain(template: Expression, arguments: Mapping[str, Argument]) -> Expressio
 
 
 def align(
-    name: str, written: Expression, own: tuple[Index, ...], events: tuple[Index, ...], plates: Mapping[str, Plate]
+    name: str,
+    written: Expression,
+    own: tuple[Index, ...],
+    events: tuple[Index, ...],
+    plates: Mapping[str, Plate],
+    inside: tuple[Index, ...] = (),
 ) -> Expression:
-    """Check an expression's plates against those of the variable; outer plates are reached through membership."""
+    """Check an expression's plates against those of the variable; outer plates are reached through membership.
+
+    `inside` are the axes of one value of the variable, which its previous value has too.
+    """
     changes: dict[Expression, Expression] = {}
     for index in sorted(free_indices(written), key=lambda index: index.name):
         if index in own or index in events or index == PENDING:
@@ -204,20 +213,20 @@ def align(
                 raise ModelError(
                     f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)"
                 )
-            changes[node] = Reference(node.name, _lagged(name, node, step.index, own))
+            changes[node] = Reference(node.name, _lagged(name, node, step.index, (*own, *inside)))
     return put_in(written, changes)
 
 
-def _lagged(name: str, node: Reference, step: Index, own: tuple[Index, ...]) -> tuple[Expression, ...]:
+def _lagged(name: str, node: Reference, step: Index, axes: tuple[Index, ...]) -> tuple[Expression, ...]:
     """The place one step back: other axes as they are, or where they were indexed."""
     given = [part for part in node.indices if part != Lag(PENDING)]
-    others = [index for index in own if index != step]
+    others = [index for index in axes if index != step]
     if len(given) > len(others):
         raise ModelError(
             f"m.lag('{name}') is indexed with {len(given)} positions", expected=f"at most {len(others)} beside the step"
         )
     chosen = iter([*given, *others[len(given) :]])
-    return tuple(Lag(index) if index == step else next(chosen) for index in own)
+    return tuple(Lag(index) if index == step else next(chosen) for index in axes)
 
 
 def _membership_route(plate: str, own: tuple[Index, ...], plates: Mapping[str, Plate]) -> Expression | None:

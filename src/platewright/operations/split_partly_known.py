@@ -13,6 +13,7 @@ allows one value, and a missing report allows all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import log, pi
 
@@ -44,6 +45,11 @@ def missing_name(name: str) -> str:
 def seen_name(name: str) -> str:
     """The known report of a variable with finitely many values."""
     return f"{name}.seen"
+
+
+def as_written(graph: Graph, steps: Iterable[Step]) -> Graph:
+    """The graph as the model wrote it, before cells that are missing were split off."""
+    return next((step.before for step in steps if step.operation == NAME), graph)
 
 
 def split_partly_known(graph: Graph, name: str) -> Step | Declined:

@@ -20,6 +20,7 @@ from platewright.schema import Goal, Plan
 from platewright.schemas.collapsed_gaussian import Centred, open_block
 from platewright.schemas.collapsed_move import Move, element_of, move_of
 from platewright.schemas.collapsed_tables import NAME, Collapse, Table, Tables, Term, terms_of, written_out
+from platewright.schemas.doubtful import doubtful_factors
 from platewright.schemas.exact import plan_exact, prepare
 
 
@@ -66,6 +67,11 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
         return Declined(NAME, "no unknown has finitely many values, so nothing is left to draw one element at a time")
     if undirected := [name for name in hidden if now.nodes[name].kind == "undirected"]:
         return Declined(NAME, f"`{undirected[0]}` is undirected: its neighbours are no statistics")
+    for factor in doubtful_factors(now, now.factors, hidden):
+        if len(tied := [name for name in hidden if name in factor.names]) > 1:
+            shown = " and ".join(f"`{name}`" for name in tied[:2])
+            why = "can forbid values of one given the other, so that one element at a time may never change"
+            return Declined(NAME, f"{shown} meet in `{factor.owner}`, which {why}")
     complete = plan_exact(replace(now, known=now.known | set(hidden)), "posterior")
     if isinstance(complete, Declined):
         return Declined(

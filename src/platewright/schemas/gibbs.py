@@ -34,6 +34,7 @@ from platewright.schemas.bounds import bounded_block, is_bounded
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
 from platewright.schemas.rough import rough_blocks, touching
+from platewright.schemas.tied_classes import tied_classes
 
 NAME = "gibbs"
 __all__ = [
@@ -106,11 +107,16 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
             del rough[name]
             blocks.append(found)
     blocks = _in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks)
-    for name in hidden:
-        drawn = hidden_block(now, name)
-        if isinstance(drawn, Declined):
-            drawn = SiteBlock((name,), touching(factors, (name,)), drawn.reason)
-        blocks.append(drawn)
+    for group in tied_classes(now, factors, hidden):
+        together = _class_block(now, group)
+        if together is not None:
+            blocks.append(together)
+            continue
+        for name in group:
+            drawn = hidden_block(now, name)
+            if isinstance(drawn, Declined):
+                drawn = SiteBlock((name,), touching(factors, (name,)), drawn.reason)
+            blocks.append(drawn)
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
@@ -205,6 +211,14 @@ def _largest_block(graph: Graph, waiting: list[str]) -> ExactBlock | Declined:
 
 def _drawn(plan: Plan) -> set[str]:
     return {name for conditional in plan.conditionals for name in conditional.variables}
+
+
+def _class_block(graph: Graph, group: tuple[str, ...]) -> ExactBlock | None:
+    """Several hidden classes of one element as one draw, where their joint table has a closed form."""
+    if len(group) == 1:
+        return None
+    found = plan_exact(_given_all_but(graph, group), "posterior", with_evidence=False)
+    return ExactBlock(group, found) if isinstance(found, Plan) and set(group) <= _drawn(found) else None
 
 
 def hidden_block(graph: Graph, name: str) -> Block | Declined:

@@ -211,6 +211,12 @@ class DrawWriter:
             printer.line(f"        found[({place} + i) * {levels} + k] = weight[k * {rows} + i];")
             printer.line("continue;" if rows != "1" else "return bad;")
 
+    def next_table(self, conditional: TableConditional, axes: tuple[Index, ...]) -> None:
+        """Log weights of the table after this one come after its own."""
+        sizes = [self.printer.size(index.plate) for index in (*axes, conditional.level)]
+        self.printer.line("if (found)")
+        self.printer.line(f"    found += {' * '.join(sizes)};")
+
     def choice(self, levels: str, rows: str) -> None:
         """Running sums, a uniform up to their end, and how many of them are passed; NaN counts as nothing."""
         printer = self.printer

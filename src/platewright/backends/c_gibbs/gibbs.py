@@ -188,7 +188,7 @@ class _Writer:
         drawing = Function(self.arrays, number, local, axes)
         drawing.lengths = function.lengths
         head = f"static int draw_{number}(struct chain *chain)"
-        if len(block.plan.conditionals) == 1 and isinstance(block.plan.conditionals[0], TableConditional):
+        if self.is_shown(block):
             head = f"static int draw_{number}(struct chain *chain, double *found)"
             self.tables.append(number)
         self.draws(drawing, block, number in self.tables)
@@ -226,6 +226,12 @@ class _Writer:
                     found |= names(conditional.scale)
         return frozenset(found)
 
+    def is_shown(self, block: ExactBlock) -> bool:
+        """Whether the log weights of a block can be given back: one table, or several on plates."""
+        tables = [c.variable for c in block.plan.conditionals if isinstance(c, TableConditional)]
+        every = 0 < len(tables) == len(block.plan.conditionals)
+        return every and (len(tables) == 1 or all(self.arrays.axes[name] for name in tables))
+
     def draws(self, function: Function, block: ExactBlock, shown: bool) -> None:
         """Last eliminated first: each given those before it."""
         writer = DrawWriter(function)
@@ -235,6 +241,8 @@ class _Writer:
                     writer.family(conditional, self.arrays.axes[conditional.variable])
                 case TableConditional():
                     writer.table(conditional, self.arrays.axes[conditional.variable], shown)
+                    if shown and conditional is not block.plan.conditionals[0]:
+                        writer.next_table(conditional, self.arrays.axes[conditional.variable])
                 case GaussianConditional():
                     GaussianWriter(function, conditional).draw()
 

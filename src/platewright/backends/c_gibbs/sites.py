@@ -163,7 +163,8 @@ class SiteWriter:
                     loops.enter_context(printer.loop(axis))
                 sizes = [printer.size(axis.plate) for axis in self.node.axes]
                 indices = self.places(factor)[place].indices
-                printer.line(f"{code}[row++] = {printer.offset(indices, sizes) if indices else 0};")
+                printer.line(f"{code}[row] = {printer.offset(indices, sizes) if indices else 0};")
+                printer.line("row++;")
         rows = self.length(function, tuple(axis.plate for axis in factor.axes))
         sites = self.length(function, tuple(axis.plate for axis in self.node.axes))
         printer.line("if (bad)")

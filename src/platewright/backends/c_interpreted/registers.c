@@ -114,6 +114,8 @@ static struct operand result_of(struct reader *reader, int type, int op, int32_t
 /* The register that holds an operand. */
 static int32_t held(struct reader *reader, struct operand it)
 {
+    if (it.type == NOTHING)
+        refuse(reader, "this has no value");
     switch (it.kind) {
     case CONSTANT:
         return constant(reader, it.constant);
@@ -143,6 +145,8 @@ static void put_into(struct reader *reader, struct operand it, int32_t into)
 
 static struct operand as_type(struct reader *reader, struct operand it, int type)
 {
+    if (it.type == NOTHING && type != NOTHING)
+        refuse(reader, "this has no value");
     if ((type == REAL) == (it.type == REAL) || type == NOTHING) {
         it.type = type;
         return it;

@@ -10,6 +10,7 @@ from math import prod
 from platewright.algebra.expression import Index
 from platewright.derive.planner import choose_plan
 from platewright.errors import SizeError
+from platewright.operations.split_partly_known import NAME as SPLIT
 from platewright.program.program import Program
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
 from platewright.schema import Plan
@@ -69,5 +70,7 @@ def that_fits(plan: Plan, sizes: Mapping[str, int]) -> Plan:
             raise
         check_allocations(again.program, sizes)
         # Only the order was chosen for these sizes: the model itself leaves them open as before.
-        return replace(again, graph=graph, program=replace(again.program, sizes=plan.program.sizes))
+        splits = (step for step in plan.steps if step.operation == SPLIT)
+        program = replace(again.program, sizes=plan.program.sizes)
+        return replace(again, graph=graph, program=program, steps=(*splits, *again.steps))
     return plan

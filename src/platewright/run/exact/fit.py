@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from platewright.data.bind import bind
 from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, PlatewrightError
 from platewright.family import Array
-from platewright.graph.graph import Factor
-from platewright.operations.split_partly_known import missing_name, observed_name
+from platewright.graph.graph import Factor, Graph
+from platewright.operations.split_partly_known import as_written, missing_name, observed_name
 from platewright.program.program import EVIDENCE
 from platewright.run.checks.possible import refuse_impossible
 from platewright.run.checks.sanity import check_moderate
@@ -32,6 +32,9 @@ from platewright.run.results.shown import Shown
 from platewright.run.samplers.sampled import Sampled
 from platewright.schema import Plan
 from platewright.schemas.exact import local_name
+
+if TYPE_CHECKING:
+    from platewright.run.results.predicting import RowPrediction
 
 DRAWS_FOR_MARGINALS = 4000
 
@@ -203,27 +206,31 @@ class Fit(Shown):
 
     # -- new rows ---
 
-    def _bound(self, new: object) -> tuple[dict[str, Array], dict[str, int]]:
+    def _bound(self, new: object, graph: Graph | None = None) -> tuple[dict[str, Array], dict[str, int]]:
         if self.signature is None:
             raise PlatewrightError("this fit does not know its model", hint="learn again")
         dataset = bind(self.signature, new, labels=self.labels)
-        return columns_of(self.plan.graph, dataset), {**self.sizes, **dataset.sizes}
+        return columns_of(self.plan.graph if graph is None else graph, dataset), {**self.sizes, **dataset.sizes}
 
     def _rows(self, count: int) -> tuple[dict[str, Array], dict[str, int]]:
         """New rows without inputs: their number says all."""
         plate = row_plate(self.plan.program, self.plan.program.columns)
         return {}, {**self.sizes, plate: count}
 
-    def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction:
+    def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction | RowPrediction:
         """Posterior predictive of what `new` leaves open; `new` gives the inputs of new rows, or just their number."""
-        columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new)
-        known = self.plan.graph.known
-        targets = tuple(name for name in self.plan.graph.nodes if name in known and name not in columns)
+        from platewright.run.results.predicting import is_inferred, predict_rows
+
+        graph = as_written(self.plan.graph, self.plan.steps)
+        columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new, graph)
+        targets = tuple(name for name in graph.nodes if name in graph.known and name not in columns)
 
         def scored(values: Mapping[str, object]) -> Array:
             return self.log_predictive({**_columns_of(new), **values})
 
         seed = self.seed if seed is None else seed
+        if is_inferred(graph, targets, columns):  # a given value says something about what is open above it
+            return predict_rows(self.plan, self.draws(count, seed), self.sizes, self.labels, new, seed)
         return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
 
     def log_predictive(self, new: object) -> Array:

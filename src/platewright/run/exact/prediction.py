@@ -21,11 +21,12 @@ from platewright.elimination.state import GaussianConditional
 from platewright.errors import MissingColumn, PlatewrightError, ShapeError, SizeError, UnknownName
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
-from platewright.graph.graph import topological
+from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
 from platewright.language.variable import Variable
 from platewright.operation import Step
 from platewright.operations.remove_deterministic import remove_deterministic
+from platewright.operations.split_partly_known import as_written
 from platewright.recognition.linear import Linear, NotLinear, linear
 from platewright.run.exact.linear_forms import form_mean, form_variance, form_weights
 from platewright.run.exact.marginal import Marginal
@@ -58,10 +59,11 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
 
     def _check_inputs(self) -> None:
         """Rows given by their number alone can only be predicted when the model looks at nothing else of them."""
-        nodes, program = self.posterior.plan.graph.nodes, self.posterior.plan.program
+        nodes, program = self._graph.nodes, self.posterior.plan.program
+        masks = self.posterior.plan.graph.nodes.keys() - nodes.keys()
         rows = {nodes[name].axes[0].plate for name in self.targets if nodes[name].axes}
         for name, axes in program.columns.items():
-            if self.columns or name in self.targets or not axes or axes[0].plate not in rows:
+            if self.columns or name in self.targets or name in masks or not axes or axes[0].plate not in rows:
                 continue
             if name.startswith(beginning("")):
                 continue  # sequences are refused when they are drawn
@@ -74,11 +76,11 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
 
     def _check_sizes(self) -> None:
         """What was learned fits plates of the size that it was learned with."""
-        nodes = self.posterior.plan.graph.nodes
+        nodes = self._graph.nodes
         for plate, size in self.sizes.items():
             if size < 0:
                 raise ShapeError(f"{size} rows to predict", where=f"plate {plate}", expected="0 or more")
-        for name in self.posterior.unknown - self._fresh:
+        for name in self._unknown - self._fresh:
             for axis in nodes[name].axes:
                 old, new = self.posterior.sizes[axis.plate], self.sizes[axis.plate]
                 if new != old:
@@ -128,16 +130,26 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         return len(self.targets)
 
     @cached_property
+    def _graph(self) -> Graph:
+        """The graph of a whole row: cells that were missing among the learned rows are given or open in new ones."""
+        return as_written(self.posterior.plan.graph, self.posterior.plan.steps)
+
+    @cached_property
+    def _unknown(self) -> frozenset[str]:
+        """What was learned and is not of the rows' own cells."""
+        return self.posterior.unknown & frozenset(self._graph.unknown)
+
+    @cached_property
     def _fresh(self) -> frozenset[str]:
         """Unknowns that live on the rows: new rows have new ones, which are drawn like the rows themselves."""
-        nodes = self.posterior.plan.graph.nodes
+        nodes = self._graph.nodes
         rows = {nodes[name].axes[0].plate for name in self.targets if nodes[name].axes}
-        return frozenset(n for n in self.posterior.unknown if any(axis.plate in rows for axis in nodes[n].axes[:1]))
+        return frozenset(n for n in self._unknown if any(axis.plate in rows for axis in nodes[n].axes[:1]))
 
     @cached_property
     def _nodes(self) -> Mapping[str, Variable]:
         """The nodes with all functions written out."""
-        graph = self.posterior.plan.graph
+        graph = self._graph
         step = remove_deterministic(graph)
         return step.after.nodes if isinstance(step, Step) else graph.nodes
 
@@ -170,7 +182,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
     ) -> Array | None:
         """The posterior mean of an expression that is linear in the unknowns and has closed marginals."""
         try:
-            form = linear(expression, self.posterior.unknown)
+            form = linear(expression, self._unknown)
         except NotLinear:
             return None
         means = {}
@@ -194,7 +206,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
     def _normal(self, node: Variable) -> Marginal | None:
         parameters = dict(node.parameters)
         try:
-            form = linear(parameters["mean"], self.posterior.unknown)
+            form = linear(parameters["mean"], self._unknown)
         except NotLinear:
             return None
         owners = [self.posterior.conditional(part.variable) for part in form.parts]
@@ -222,7 +234,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         self, precision: Expression, form: Linear, axes: tuple[Index, ...]
     ) -> tuple[str, Array, Array, Array] | None:
         """The precision of new rows as known weight times the scale of the unknowns in their mean."""
-        unknown = set(self.posterior.unknown)
+        unknown = set(self._unknown)
         factors = precision.factors if isinstance(precision, Multiply) else (precision,)
         known = [factor for factor in factors if not mentions(factor, unknown)]
         other = [factor for factor in factors if mentions(factor, unknown)]
@@ -241,7 +253,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
     ) -> tuple[str, Array, Array, Array] | None:
         if len(other) != 1:
             return None
-        places = [n for n in walk(other[0]) if isinstance(n, Reference) and n.name in self.posterior.unknown]
+        places = [n for n in walk(other[0]) if isinstance(n, Reference) and n.name in self._unknown]
         if len(places) != 1:
             return None
         from platewright.elimination.state import FamilyConditional
@@ -254,7 +266,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         for part in form.parts:
             block = self.posterior.conditional(part.variable)
             assert isinstance(block, GaussianConditional)
-            if _names_in(block.scale) & self.posterior.unknown != {places[0].name}:
+            if _names_in(block.scale) & self._unknown != {places[0].name}:
                 return None
         marginal = self.posterior.marginal(places[0].name)
         if marginal is None:
@@ -276,7 +288,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
 
     def _check_count(self) -> None:
         """Draws that would not fit are refused before any memory is taken."""
-        nodes = self.posterior.plan.graph.nodes
+        nodes = self._graph.nodes
         for name in self.targets:
             size = self.count * math.prod(self.sizes[axis.plate] for axis in nodes[name].axes)
             if size > MOST_ELEMENTS:
@@ -292,9 +304,9 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         self._check_count()
         generator = np.random.default_rng(self.seed)
         drawn = self.posterior.draws(self.count, generator)
-        graph = self.posterior.plan.graph
+        graph = self._graph
         sizes = {**self.sizes, DRAW.plate: self.count}
-        found = {name: values for name, values in drawn.items() if name not in self._fresh}
+        found = {name: values for name, values in drawn.items() if name in self._unknown - self._fresh}
         for name in topological(graph):
             node = graph.nodes[name]
             if name in found or name in self.columns or any(axis.plate not in sizes for axis in node.axes):

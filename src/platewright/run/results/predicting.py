@@ -10,7 +10,7 @@ these: its log weights are its own factor and those of the given values, summed 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
 from platewright.operation import Declined, Step
 from platewright.operations.remove_deterministic import remove_deterministic
-from platewright.operations.split_partly_known import NAME as SPLIT
+from platewright.operations.split_partly_known import as_written
 from platewright.run.checks.sanity import check_possible
 from platewright.run.exact.posterior import lift
 from platewright.run.exact.prediction import MOST_ELEMENTS
@@ -39,14 +39,6 @@ from platewright.run.hidden.joint_draws import Conditioned, conditioned, joint_h
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.gibbs import ChainBlock, hidden_block
-
-
-def written_graph(plan: AnyPlan) -> Graph:
-    """The graph as the model wrote it, before cells that are missing were split off."""
-    for step in plan.steps:
-        if step.operation == SPLIT:
-            return step.before
-    return plan.graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +103,8 @@ class RowPrediction(Mapping[str, Sampled]):
 
     @cached_property
     def _kept(self) -> tuple[str, ...]:
-        """The parameters: unknowns that are not of the rows."""
-        return tuple(name for name in self.parameters if name not in self.open)
+        """The parameters: unknowns that are not of the rows, nor cells that were missing among the learned rows."""
+        return tuple(name for name in self.parameters if name in self.graph.nodes and name not in self.open)
 
     @cached_property
     def _plain(self) -> Graph:
@@ -296,6 +288,12 @@ class RowPrediction(Mapping[str, Sampled]):
                 )
 
 
+def is_inferred(graph: Graph, targets: Collection[str], columns: Collection[str]) -> bool:
+    """Whether a given value depends on one that is open, which has to be inferred from it."""
+    given = (name for name in columns if name in graph.nodes and graph.nodes[name].kind == "random")
+    return any(not _ancestors(graph, name).isdisjoint(targets) for name in given)
+
+
 def predict_rows(
     plan: AnyPlan,
     parameters: Mapping[str, Array],
@@ -305,7 +303,7 @@ def predict_rows(
     seed: int,
 ) -> RowPrediction:
     """Predict what new rows leave open; `new` gives values of some variables, or just the number of rows."""
-    graph = written_graph(plan)
+    graph = as_written(plan.graph, plan.steps)
     count = len(next(iter(parameters.values()))) if parameters else 1
     if isinstance(new, int | np.integer) and not isinstance(new, bool):
         plate = _row_plate(graph, int(new))

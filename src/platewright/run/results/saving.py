@@ -1,6 +1,6 @@
 """Save a fit to one file and load it again: a zip of JSON text and plain arrays, never code.
 
-    fit.json              format, version, the graph, the goal, the program's text, sizes, labels, seed
+    fit.json              format, version, the graph, nodes that were split, the goal, the program, sizes, labels
     statistics/0.npy ...  what the pass over the rows left
     columns/0.npy ...     the data, only when the work after the pass still reads some
 
@@ -15,6 +15,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json, graph_json
 from platewright.language.serial import label_from_json, label_json, table_from_json
+from platewright.operations.split_partly_known import as_written
 from platewright.run.checks.allocation import that_fits
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.kept_columns import kept_columns
@@ -35,6 +37,7 @@ from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.array_file import read_array, write_array
 from platewright.run.results.saving_iterated import FORMAT as ITERATED
 from platewright.run.results.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays
+from platewright.run.results.saving_splits import names_split, split_again
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Plan
@@ -44,7 +47,20 @@ VERSION = 1
 TEXT = "fit.json"
 MOST_TEXT = 256 * 2**20
 _KEYS = (
-    *("format", "version", "graph", "goal", "schema", "program", "sizes", "labels", "backend", "seed", "seconds"),
+    *(
+        "format",
+        "version",
+        "graph",
+        "split",
+        "goal",
+        "schema",
+        "program",
+        "sizes",
+        "labels",
+        "backend",
+        "seed",
+        "seconds",
+    ),
     *("statistics", "columns"),
 )
 _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeError, struct.error, zlib.error)
@@ -72,7 +88,8 @@ def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
     text = {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(fit.plan.graph),
+        "graph": graph_json(as_written(fit.plan.graph, fit.plan.steps)),
+        "split": names_split(fit.plan.steps),
         "goal": fit.plan.goal,
         "schema": fit.plan.schema,
         "program": str(fit.plan.program),
@@ -119,7 +136,7 @@ def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
     }
     names = [text_from_json(name) for name in list_from_json(written["columns"])]
     columns = {name: read_array(archive, f"columns/{number}.npy") for number, name in enumerate(names)}
-    _check_columns(graph, columns, sizes)
+    _check_columns(plan.graph, columns, sizes)
     fit = Fit(
         plan,
         _statistics(archive, list_from_json(written["statistics"])),
@@ -162,13 +179,14 @@ def _same_plan(graph: Graph, sizes: Mapping[str, int], written: Mapping[str, Any
     goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
     if goal not in ("posterior", "map", "evidence"):
         raise FormatError(f"{goal!r} is no goal"[:80], where=where)
+    splits = split_again(graph, written["split"], where)
     for by in ("auto", schema):
         try:
-            plan = choose_plan(graph, goal, by)  # type: ignore[arg-type]
+            plan = choose_plan(splits[-1].after if splits else graph, goal, by)  # type: ignore[arg-type]
         except PlatewrightError:
             continue
         if isinstance(plan, Plan) and str((fits := that_fits(plan, sizes)).program) == written["program"]:
-            return fits
+            return replace(fits, steps=(*splits, *fits.steps))
     raise FormatError(
         "the program that this version derives from the saved model is not the one that was saved",
         where=where,

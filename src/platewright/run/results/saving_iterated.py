@@ -24,15 +24,14 @@ from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json, graph_json
 from platewright.language.serial import label_from_json, label_json, table_from_json
-from platewright.operation import Declined, Step
-from platewright.operations.split_partly_known import NAME as SPLIT
-from platewright.operations.split_partly_known import split_partly_known
+from platewright.operation import Declined
+from platewright.operations.split_partly_known import as_written
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import Bounded
 from platewright.run.results.array_file import read_array, write_array
-from platewright.run.results.predicting import written_graph
+from platewright.run.results.saving_splits import names_split, split_again
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import GibbsPlan
@@ -53,8 +52,8 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(written_graph(fit.plan)),
-        "split": [_split_of(step) for step in fit.plan.steps if step.operation == SPLIT],
+        "graph": graph_json(as_written(fit.plan.graph, fit.plan.steps)),
+        "split": names_split(fit.plan.steps),
         "goal": fit.plan.goal,
         "schema": fit.plan.schema,
         "programs": program_texts(fit.plan),
@@ -69,12 +68,6 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
         "declined": [[refusal.operation, refusal.reason] for refusal in fit.plan.declined],
         "arrays": {group: list(arrays) for group, arrays in _groups(fit).items()},
     }
-
-
-def _split_of(step: Step) -> str:
-    """The node that a step split: the one whose `observed` twin is new."""
-    new = [name for name in step.after.nodes if name not in step.before.nodes and name.endswith(".observed")]
-    return new[0].removesuffix(".observed")
 
 
 def program_texts(plan: AnyPlan) -> list[str]:
@@ -167,12 +160,7 @@ def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> AnyPlan:
     goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
     if goal not in ("posterior", "map", "evidence") or schema not in ("em", "mean-field", "gibbs"):
         raise FormatError(f"{goal!r} by {schema!r} is no fit of ours"[:80], where=where)
-    splits: list[Step] = []
-    for name in list_from_json(written["split"]):
-        step = split_partly_known(splits[-1].after if splits else graph, text_from_json(name))
-        if not isinstance(step, Step):
-            raise FormatError(f"`{name}` cannot be known in part: {step.reason}"[:120], where=where)
-        splits.append(step)
+    splits = split_again(graph, written["split"], where)
     try:
         plan = choose_plan(splits[-1].after if splits else graph, goal, schema)  # type: ignore[arg-type]
     except PlatewrightError as error:

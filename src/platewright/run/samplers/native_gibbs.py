@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -269,6 +269,13 @@ class NativeChain:
         """Log weights of the levels of each element of a block that is one table (for laws)."""
         (name,) = self.owner.plan.blocks[block].variables
         return self._densities(block, np.zeros(1), np.empty((*self.arrays[name].shape, levels)))
+
+    def weights_of_tables(self, block: int, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+        """Log weights of each table of a block at the present values, in the order of their draws (for laws)."""
+        sizes = [int(np.prod(shape)) for shape in shapes]
+        found = self._densities(block, np.zeros(1), np.empty(sum(sizes)))
+        parts = np.split(found, np.cumsum(sizes)[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def gradients(self, block: int, u: Array) -> Array:
         """Log density of a block at coordinates, its slopes, and the precision that the rest gives; the chain moves."""
