@@ -8,7 +8,7 @@ PlateError: `y` uses `mu`, which lives on plate `k` that `y` is not on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -162,6 +162,18 @@ class Unbounded(PlatewrightError):
 
 class BackendError(PlatewrightError):
     """A backend that cannot run here."""
+
+
+class LostSlope(PlatewrightError):
+    """A chain that no path leads away from: the slope of its log density is not finite where it is."""
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        shown = ", ".join(f"`{name}`" for name in variables)
+        super().__init__(
+            f"after warm-up a chain stands where the log density of {shown} has no finite slope, and would stay",
+            expected="a density that is smooth where it is not zero",
+            hint="look for powers below 1, absolute values and quotients at 0; start elsewhere with `initial=`",
+        )
 
 
 class NoCompilerWarning(UserWarning):

@@ -144,6 +144,19 @@ class HamiltonianMover:
             found = climbed(self.density, u, self.held, self.split, generator)
         return self.density.coordinates.values(found)[0] if len(u) else {}
 
+    def height(self, values: Mapping[str, Array]) -> float:
+        """The log density at these values, whether or not it has a slope there."""
+        self.density.given(values)
+        with np.errstate(all="ignore"):
+            return self.density.log_density(self.density.coordinates.free(values))
+
+    def is_lost(self, values: Mapping[str, Array]) -> bool:
+        """Whether no path leads away from these values: the density, or its slope, is not finite there."""
+        self.density.given(values)
+        with np.errstate(all="ignore"):
+            u = self.density.coordinates.free(values)
+            return bool(len(u) and np.isfinite(u).all() and not np.isfinite(self.density.with_gradient(u)[0]))
+
     def move(self, values: Mapping[str, Array], generator: np.random.Generator) -> dict[str, Array]:
         """New values of the block, given all others."""
         self.density.given(values)

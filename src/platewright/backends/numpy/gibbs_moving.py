@@ -26,6 +26,9 @@ def chain_draws(
             values = {**values, **mover.climb({**data, **values}, generator)}
     for _ in range(warm_up):
         values = sweep(values, data, size, generator, moving)
+    for mover in moving.values():
+        if warm_up and hasattr(mover, "is_lost") and mover.is_lost({**data, **values}):
+            raise ArithmeticError("a chain stands where its log density has no finite slope, and would stay there")
     for mover in moving.values():  # from now on nothing is learned, so that draws keep their distribution
         mover.end_warm_up()
     kept: dict[str, list[Array]] = {name: [] for name in values}

@@ -25,6 +25,7 @@ from platewright.run.checks.sanity import check_finite, check_possible
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward
+from platewright.run.samplers.lost_slopes import check_slopes
 from platewright.run.samplers.moving import Mover, mover
 from platewright.run.samplers.stored_chains import StoredChain
 from platewright.schemas.blocks import ChainBlock, ExactBlock
@@ -197,7 +198,10 @@ def run_chain(
     for _ in range(warm_up):
         sampler.sweep()
         tick()
-    check_state(sampler.plan, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
+    everything = {**sampler.columns, **sampler.values}
+    check_state(sampler.plan, Environment(everything, sampler.sizes))
+    if warm_up:
+        check_slopes([found for found in sampler.movers.values() if isinstance(found, HamiltonianMover)], everything)
     for found in sampler.movers.values():
         found.end_warm_up()
     done = 0 if begun is None else begun.count

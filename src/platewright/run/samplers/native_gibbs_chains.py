@@ -19,6 +19,7 @@ from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_finite
+from platewright.run.samplers.lost_slopes import check_slopes
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
 from platewright.run.samplers.starting import Start
@@ -65,6 +66,7 @@ class _Worker:
                 if self.stop.is_set():
                     return
                 self.check(self.chain.values)
+                check_slopes(self.movers.values() if self.counts.warm_up else (), self.chain.arrays)
             else:
                 self.chain.set_state(self.begun.arrays)
                 at = self.begun.count

@@ -29,6 +29,7 @@ from platewright.run.samplers.diagnosing import array_stats
 from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain, tried
 from platewright.run.samplers.heights import heights_of
 from platewright.run.samplers.labels import Matching, match
+from platewright.run.samplers.lost_slopes import blocks_without_slope, reason, sliced
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.moving import Mover
 from platewright.run.samplers.native_choice import native_gibbs
@@ -234,6 +235,13 @@ def run_gibbs(
     heights = None if initial else heights_of(plan, columns, sizes)
     sweeps = int(chains * (warm_up + draws * thin))
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, sweeps, start, seed)
+    lost = blocks_without_slope(plan, chosen.native, columns, sizes, start, seed)
+    if lost:
+        options: dict[str, Any] = {"chains": chains, "draws": draws, "warm_up": warm_up, "thin": thin, "seed": seed}
+        options |= {"backend": backend, "initial": initial, "checkpoint": checkpoint}
+        found, ran = run_gibbs(sliced(plan, lost), columns, sizes, **options)
+        parts = [*(reason(plan.blocks[number].variables) for number in lost), *([ran.why] if ran.why else [])]
+        return found, replace(ran, why="; ".join(parts))
     store = checkpoint or Checkpoint()
     store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
     if chosen.native is not None:
