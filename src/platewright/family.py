@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -82,14 +83,14 @@ class Family:
     within: Family | None = None
     """The family that this one is a part of, cut off at bounds."""
 
-    @property
+    @cached_property
     def log_density(self) -> Expression:
         """The log density as a template over the placeholders."""
         if self.stable_log_density is not None:
             return self.stable_log_density
         return add(self.exponent, multiply(-1.0, self.log_normaliser))
 
-    @property
+    @cached_property
     def exponent(self) -> Expression:
         """The log density without its normaliser: `sum_i natural_i statistic_i + base`."""
         parts = []

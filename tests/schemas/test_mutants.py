@@ -212,8 +212,8 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("a lost path is kept", hamiltonian.Follower.point, "not diverged, diverged", "True, False",
            test_hamiltonian.test_lost_paths_are_told),
     # gradients
-    mutant("only the first occurrence has a slope", slopes._slopes, "for place, mark in marks.items():",
-           "for place, mark in list(marks.items())[:1]:", partial(gradient, "schools")),
+    mutant("only the first occurrence has a slope", slopes._slopes, "for place in places)",
+           "for place in places[:1])", partial(gradient, "schools")),
     mutant("a shadowed index is caught", slopes.apart, "if clashing:", "if False:", test_slopes.check_shadow),
     mutant("slopes gather at the wrong place", tape.Tape.flat_places, "for place in places]",
            "for place in places[::-1]]", partial(gradient, "several_columns")),

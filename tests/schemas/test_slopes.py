@@ -18,7 +18,7 @@ from schemas.small_instance import Case, Instance, instance, log_joint
 from schemas.test_conditional_ratio import EVERY
 
 WIDTH = 1e-5
-JUMPS = {"jump", "ordered_pair"}
+JUMPS = {"jump", "jumping_shares", "ordered_pair", "thresholds"}
 """Models with a condition on an unknown: they have no gradient, and must be refused."""
 
 

@@ -66,31 +66,31 @@ def expression(value: object) -> Expression:
 
 def _coefficient(term: Expression) -> tuple[float, Expression]:
     """A term as number times the rest."""
-    match term:
-        case Constant(value):
-            return value, ONE
-        case Multiply(factors) if isinstance(factors[0], Constant):
-            rest = factors[1:]
-            return factors[0].value, rest[0] if len(rest) == 1 else Multiply(rest)
+    if isinstance(term, Constant):
+        return term.value, ONE
+    if isinstance(term, Multiply) and isinstance(first := term.factors[0], Constant):
+        rest = term.factors[1:]
+        return first.value, rest[0] if len(rest) == 1 else Multiply(rest)
     return 1.0, term
 
 
 def add(*terms: object) -> Expression:
     """A sum with equal terms collected, in the order of first appearance."""
     collected: dict[Expression, float] = {}
-    stack = [expression(term) for term in reversed(terms)]
+    stack = [term if isinstance(term, Expression) else expression(term) for term in reversed(terms)]
     while stack:
         term = stack.pop()
         if isinstance(term, Add):
             stack.extend(reversed(term.terms))
             continue
         number, rest = _coefficient(term)
-        collected[rest] = added(collected[rest], number) if rest in collected else number
+        before = collected.get(rest)
+        collected[rest] = number if before is None else added(before, number)
     parts: list[Expression] = []
     for rest, number in collected.items():
         if number == 0.0:
             continue
-        if rest == ONE:
+        if rest is ONE:
             parts.append(Constant(number))
         elif number == 1.0:
             parts.append(rest)
@@ -110,25 +110,26 @@ def multiply(*factors: object) -> Expression:
     """A product with equal bases collected into powers and numbers folded in front."""
     number = 1.0
     collected: dict[Expression, Expression] = {}
-    stack = [expression(factor) for factor in reversed(factors)]
+    stack = [factor if isinstance(factor, Expression) else expression(factor) for factor in reversed(factors)]
     while stack:
         factor = stack.pop()
-        match factor:
-            case Constant(value):
-                number = multiplied(number, value)
-            case Multiply(inner):
-                stack.extend(reversed(inner))
-            case Indicator():
-                collected[factor] = ONE  # [c = k]^2 = [c = k]
-            case Power(base, exponent):
-                collected[base] = add(collected.get(base, ZERO), exponent)
-            case _:
-                collected[factor] = add(collected.get(factor, ZERO), ONE)
+        if isinstance(factor, Constant):
+            number = multiplied(number, factor.value)
+        elif isinstance(factor, Multiply):
+            stack.extend(reversed(factor.factors))
+        elif isinstance(factor, Indicator):
+            collected[factor] = ONE  # [c = k]^2 = [c = k]
+        else:
+            base, exponent = (factor.base, factor.exponent) if isinstance(factor, Power) else (factor, ONE)
+            before = collected.get(base)
+            if before is not None or not isinstance(exponent, Constant):
+                exponent = add(ZERO if before is None else before, exponent)  # numbers come first in an exponent
+            collected[base] = exponent
     if number == 0.0:
         return ZERO
     parts: list[Expression] = []
     for base, exponent in collected.items():
-        part = power(base, exponent)
+        part = base if exponent is ONE else power(base, exponent)
         if isinstance(part, Constant):
             number = multiplied(number, part.value)
         elif isinstance(part, Multiply):

@@ -62,8 +62,8 @@ def differentiate(expression: Expression, target: Reference) -> Expression:
             parts = []
             for number, factor in enumerate(factors):
                 change = differentiate(factor, target)
-                others = [other for k, other in enumerate(factors) if k != number]
-                parts.append(multiply(*others, change))
+                if change is not ZERO:
+                    parts.append(multiply(*factors[:number], *factors[number + 1 :], change))
             return add(*parts)
         # A choice is taken before the function: log(where(c, p, 0)) moves only where c holds, and 1 / 0 is never asked.
         case Power(Where(condition, then, otherwise), exponent):

@@ -57,6 +57,8 @@ def evaluate(expression: Expression, environment: Environment, axes: tuple[Index
     """The value of an expression as an array with the given axes, each at its full size."""
     with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
         result = _evaluate(expression, environment, axes)
+    if isinstance(expression, Reference):
+        result = np.array(result)  # the values themselves may change later
     return np.broadcast_to(result, tuple(environment.sizes[axis.plate] for axis in axes))
 
 
@@ -137,7 +139,10 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case Lag(index):
             return np.asarray(np.maximum(inner(index) - 1, 0))
         case Reference(name, indices):
-            return _look_up(np.asarray(environment.values[name]), [inner(part) for part in indices], len(scope))
+            table = np.asarray(environment.values[name])
+            if (whole := _along_scope(table, indices, environment, scope)) is not None:
+                return whole
+            return _look_up(table, [inner(part) for part in indices], len(scope))
         case Literal(values, shape, _, indices):
             table = np.asarray(values, dtype=float).reshape(shape)
             return _look_up(table, [inner(part) for part in indices], len(scope))
@@ -208,6 +213,23 @@ def product(values: list[Array]) -> Array:
         zero = (result == 0) | (value == 0)
         result = np.where(zero, 0.0, product) if np.isnan(product).any() else product
     return result
+
+
+def _along_scope(
+    table: Array, indices: tuple[Expression, ...], environment: Environment, scope: tuple[Index, ...]
+) -> Array | None:
+    """All of a table whose axes are those of the scope, in their order: the same numbers in the same order, unmoved."""
+    if not indices or len(indices) != table.ndim or not table.flags.c_contiguous:
+        return None
+    shape, last = [1] * len(scope), -1
+    for index, size in zip(indices, table.shape, strict=True):
+        if not isinstance(index, Index) or index not in scope or environment.sizes[index.plate] != size:
+            return None
+        place = len(scope) - 1 - scope[::-1].index(index)
+        if place <= last:
+            return None
+        shape[place], last = size, place
+    return table.reshape(shape)
 
 
 def _look_up(table: Array, positions: list[Array], depth: int) -> Array:

@@ -10,7 +10,8 @@ Nodes are frozen and compare by value. Build them with the functions of `algebra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
+from operator import is_
 
 from platewright.algebra.kept import kept
 from platewright.algebra.node import Expression as Expression
@@ -251,10 +252,10 @@ def walk(expression: Expression) -> Iterator[Expression]:
 def names(expression: Expression) -> frozenset[str]:
     """The variables that an expression refers to."""
     own = frozenset((expression.name,)) if isinstance(expression, Reference) else frozenset()
-    return own.union(*(names(part) for part in children(expression)))
+    return own.union(*map(names, children(expression)))
 
 
-def mentions(expression: Expression, wanted: frozenset[str] | set[str]) -> bool:
+def mentions(expression: Expression, wanted: Set[str]) -> bool:
     """Whether any of the wanted variables occurs."""
     return not names(expression).isdisjoint(wanted)
 
@@ -279,12 +280,14 @@ def free_indices(expression: Expression) -> frozenset[Index]:
 @kept
 def all_indices(expression: Expression) -> frozenset[Index]:
     """Every index that occurs, free or bound."""
-    found = set()
-    for part in walk(expression):
-        if isinstance(part, Index):
-            found.add(part)
-        found.update(bound(part))
-    return frozenset(found)
+    own = (expression,) if isinstance(expression, Index) else bound(expression)
+    return frozenset(own).union(*map(all_indices, children(expression)))
+
+
+@kept
+def bound_inside(expression: Expression) -> frozenset[Index]:
+    """Every index that the expression or a part of it binds."""
+    return frozenset(bound(expression)).union(*map(bound_inside, children(expression)))
 
 
 def fresh(index: Index, taken: frozenset[Index] | set[Index]) -> Index:
@@ -297,43 +300,45 @@ def fresh(index: Index, taken: frozenset[Index] | set[Index]) -> Index:
 
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The same node with each direct part changed; simplified again on the way up."""
+    """The same node with each direct part changed, simplified again; the node itself where no part changes."""
+    before = children(expression)
+    parts = tuple([change(part) for part in before])
+    if all(map(is_, before, parts)):
+        return expression
     build = builders()
     match expression:
-        case Constant() | Index() | Size():
-            return expression
-        case Lag(index):
-            return build.lag(change(index))
-        case Reference(name, indices):
-            return Reference(name, tuple(change(part) for part in indices))
-        case Literal(values, shape, plates, indices):
-            return Literal(values, shape, plates, tuple(change(part) for part in indices))
-        case Add(terms):
-            return build.add(*(change(term) for term in terms))
-        case Multiply(factors):
-            return build.multiply(*(change(factor) for factor in factors))
-        case Power(base, exponent):
-            return build.power(change(base), change(exponent))
-        case Call(function, arguments):
-            return build.call(function, *(change(argument) for argument in arguments))
-        case Sum(index, body):
-            return build.total(change(body), index)
-        case LogSumExp(index, body):
-            return LogSumExp(index, change(body))
-        case Maximum(index, body):
-            return Maximum(index, change(body))
-        case Indicator(left, right):
-            return build.equal(change(left), change(right))
-        case AtMost(low, high):
-            return AtMost(change(low), change(high))
-        case Where(condition, then, otherwise):
-            return build.where(change(condition), change(then), change(otherwise))
-        case Quadratic(residual, matrix, row, column):
-            return build.quadratic(change(residual), change(matrix), row, column)
-        case LogDeterminant(matrix, row, column):
-            return build.log_determinant(change(matrix), row, column)
-        case Inverse(matrix, row, column, at_row, at_column):
-            return build.inverse(change(matrix), row, column, change(at_row), change(at_column))
-        case Root(matrix, row, column, at_row, at_column):
-            return Root(change(matrix), row, column, change(at_row), change(at_column))
+        case Lag():
+            return build.lag(*parts)
+        case Reference(name):
+            return Reference(name, parts)
+        case Literal(values, shape, plates):
+            return Literal(values, shape, plates, parts)
+        case Add():
+            return build.add(*parts)
+        case Multiply():
+            return build.multiply(*parts)
+        case Power():
+            return build.power(*parts)
+        case Call(function):
+            return build.call(function, *parts)
+        case Sum(index):
+            return build.total(*parts, index)
+        case LogSumExp(index):
+            return LogSumExp(index, *parts)
+        case Maximum(index):
+            return Maximum(index, *parts)
+        case Indicator():
+            return build.equal(*parts)
+        case AtMost():
+            return AtMost(*parts)
+        case Where():
+            return build.where(*parts)
+        case Quadratic(_, _, row, column):
+            return build.quadratic(*parts, row, column)
+        case LogDeterminant(_, row, column):
+            return build.log_determinant(*parts, row, column)
+        case Inverse(_, row, column):
+            return build.inverse(parts[0], row, column, *parts[1:])
+        case Root(_, row, column):
+            return Root(parts[0], row, column, *parts[1:])
     raise TypeError(f"not an expression: {expression!r}")

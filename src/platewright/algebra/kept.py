@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Answer = TypeVar("Answer")
+Given = ParamSpec("Given")
 
 
 def kept(question: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
@@ -20,6 +21,22 @@ def kept(question: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
         except (AttributeError, KeyError):
             answer = question(node)
             node.__dict__[key] = answer
+            return answer
+
+    return asked
+
+
+def kept_for(question: Callable[Concatenate[Any, Given], Answer]) -> Callable[Concatenate[Any, Given], Answer]:
+    """A question about a node and what else is given, which hashes: the answer to each stays with the node."""
+    key = f"_{question.__name__}"
+
+    @wraps(question)
+    def asked(node: Any, *given: Given.args, **no_words: Given.kwargs) -> Answer:
+        answers: dict[tuple[Any, ...], Answer] = node.__dict__.setdefault(key, {})
+        try:
+            return answers[given]
+        except KeyError:
+            answer = answers[given] = question(node, *given, **no_words)
             return answer
 
     return asked

@@ -113,8 +113,11 @@ def builders() -> Builders:
 
 @dataclass_transform(frozen_default=True)
 def node(cls: type[Node]) -> type[Node]:
-    """A frozen dataclass whose hash is computed once: expressions are hashed far more often than made."""
-    cls = dataclass(frozen=True, eq=True, repr=False)(cls)
+    """A frozen dataclass whose hash is computed once: expressions are hashed far more often than made.
+
+    Nodes of unequal hash are told apart without a look at their parts, and a node is equal to itself.
+    """
+    cls = dataclass(frozen=True, eq=False, repr=False)(cls)
     made: Any = cls
     names = tuple(field.name for field in fields(made))
     label = cls.__name__
@@ -129,6 +132,14 @@ def node(cls: type[Node]) -> type[Node]:
             object.__setattr__(self, "_hash", value)
             return value
 
+    def __eq__(self: Any, other: object) -> bool:
+        if self is other:
+            return True
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return hash(self) == hash(other) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    cls.__eq__ = __eq__  # type: ignore[method-assign,assignment]
     cls.__hash__ = __hash__  # type: ignore[method-assign]
     cls.__repr__ = lambda self: f"<{self}>"  # type: ignore[method-assign]
     return cls

@@ -18,8 +18,10 @@ from platewright.algebra.expression import (
     Sum,
     all_indices,
     bound,
+    bound_inside,
     free_indices,
     fresh,
+    names,
     rebuild,
 )
 from platewright.algebra.node import Expression, builders
@@ -27,7 +29,7 @@ from platewright.algebra.node import Expression, builders
 
 def substitute(whole: Expression, changes: Mapping[Expression, Expression]) -> Expression:
     """Replace parts by others; bound indices step aside when a newcomer would be captured."""
-    if not changes:
+    if not changes or not (bound_inside(whole) or any(_may_hold(whole, old) for old in changes)):
         return whole
     if whole in changes:
         return changes[whole]
@@ -49,6 +51,11 @@ def substitute(whole: Expression, changes: Mapping[Expression, Expression]) -> E
         element = builders().inverse if isinstance(whole, Inverse) else Root
         return element(substitute(whole.matrix, inner_changes), whole.row, whole.column, at_row, at_column)
     return rebuild(whole, lambda part: substitute(part, inner_changes))
+
+
+def _may_hold(whole: Expression, part: Expression) -> bool:
+    """Whether a part may occur: all that it mentions does."""
+    return all_indices(part) <= all_indices(whole) and names(part) <= names(whole)
 
 
 def rename_bound(whole: Expression, clashing: list[Index], taken: set[Index]) -> Expression:

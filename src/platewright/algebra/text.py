@@ -25,6 +25,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
 )
+from platewright.algebra.kept import kept
 
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 
@@ -44,7 +45,9 @@ def _wrap(expression: Expression, least: int) -> str:
     return shown if level >= least else f"({shown})"
 
 
+@kept
 def _text(expression: Expression) -> tuple[str, int]:
+    """The text, and how tightly its parts hold together."""
     match expression:
         case Constant(value):
             return number(value), _ATOM if value >= 0 else _PRODUCT

@@ -162,5 +162,7 @@ class Names:
 
 def comment(text: str) -> str:
     """User text made safe for a comment: one line, printable, no way out of it."""
-    flat = "".join(character if character.isprintable() else " " for character in text)
+    flat = text
+    if not text.isprintable():
+        flat = "".join(character if character.isprintable() else " " for character in text)
     return flat.replace("\\", "/").replace("*/", "* /").replace(chr(34) * 3, "...")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from platewright.algebra.expression import Expression, Index
 from platewright.algebra.facts import Facts
@@ -76,7 +77,7 @@ class State:
     maximise: bool = False
     """Put the best value in for each unknown instead of integrating over it."""
 
-    @property
+    @cached_property
     def facts(self) -> Facts:
         """Facts about variables and computed arrays alike."""
         known = self.graph.facts

@@ -56,7 +56,7 @@ class Graph:
 
     # -- what is known ---
 
-    @property
+    @cached_property
     def unknown(self) -> tuple[str, ...]:
         """Random and undirected nodes without a value, in the order of writing."""
         return tuple(
@@ -119,7 +119,7 @@ class Graph:
 
     # -- the density ---
 
-    @property
+    @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The log factors of the joint: one for each random node and each potential."""
         found = [

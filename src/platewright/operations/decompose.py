@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from platewright.algebra.expression import names
+from platewright.algebra.kept import kept
 from platewright.graph.blanket import loose_ties
 from platewright.graph.components import Component, component_of, component_parents
 from platewright.graph.determinism import nondeterministic
@@ -70,6 +71,7 @@ class Verdict:
         return self.holds
 
 
+@kept
 def decompose(graph: Graph) -> Decomposition | Declined:
     """The unique finest decomposition, in time about linear in the size of the graph."""
     unknown = graph.unknown

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from platewright.algebra.expression import Size, all_indices, names, walk
+from platewright.algebra.expression import Expression, Size, all_indices, names, walk
+from platewright.algebra.kept import kept
 from platewright.graph.determinism import functions_behind
 from platewright.graph.graph import Graph
 from platewright.language.plate import Plate
@@ -60,8 +61,7 @@ def _plates(
         if node.definition is not None:
             sources.append(node.definition)
     for source in sources:
-        used.update(index.plate for index in all_indices(source))
-        used.update(part.plate for part in walk(source) if isinstance(part, Size))
+        used |= _plates_in(source)
     waiting = list(used)
     while waiting:
         plate = plates.get(waiting.pop())
@@ -70,3 +70,10 @@ def _plates(
                 used.add(outer)
                 waiting.append(outer)
     return {name: plate for name, plate in plates.items() if name in used}
+
+
+@kept
+def _plates_in(expression: Expression) -> frozenset[str]:
+    """The plates that an expression has an index on, or the size of."""
+    sizes = {part.plate for part in walk(expression) if isinstance(part, Size)}
+    return frozenset(sizes | {index.plate for index in all_indices(expression)})

@@ -52,25 +52,25 @@ class NotLinear(Exception):
 
 def linear(expression: Expression, unknowns: Set[str]) -> Linear:
     """The linear form; raises `NotLinear` with the offending part."""
-    if not mentions(expression, set(unknowns)):
+    if not mentions(expression, unknowns):
         return Linear((), expression)
     match expression:
         case Reference(name, at) if name in unknowns:
-            if any(mentions(position, set(unknowns)) for position in at):
+            if any(mentions(position, unknowns) for position in at):
                 raise NotLinear(expression)
             return Linear((Part(name, at, ONE),), 0 * ONE)
         case Add(terms):
             forms = [linear(term, unknowns) for term in terms]
             return Linear(_merged([part for form in forms for part in form.parts]), add(*(form.rest for form in forms)))
         case Multiply(factors):
-            holding = [factor for factor in factors if mentions(factor, set(unknowns))]
+            holding = [factor for factor in factors if mentions(factor, unknowns)]
             if len(holding) > 1:
                 raise NotLinear(expression)
             scale = multiply(*(factor for factor in factors if factor is not holding[0]))
             return _scaled(linear(holding[0], unknowns), scale)
         case Sum(index, body):
             return _summed(linear(body, unknowns), index)
-        case Where(condition, then, otherwise) if not mentions(condition, set(unknowns)):
+        case Where(condition, then, otherwise) if not mentions(condition, unknowns):
             return linear(add(multiply(condition, then), multiply(1 - condition, otherwise)), unknowns)
     raise NotLinear(expression)
 

@@ -27,6 +27,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.kept import kept_for
 from platewright.algebra.substitution import rename_bound
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
@@ -64,14 +65,20 @@ class Split:
 
 def split_rows(factor: Factor, unknowns: Set[str]) -> Split | Declined:
     """All rows of a factor; declined when a term that holds an unknown is not a weighted square of a linear form."""
+    return _split(factor.expression, factor.owner, factor.axes, factor.names & unknowns)
+
+
+@kept_for
+def _split(expression: Expression, owner: str, over: tuple[Index, ...], unknowns: frozenset[str]) -> Split | Declined:
+    """As above; a search asks for the same factor in the same unknowns over and over."""
     rows: list[Rows] = []
     rest: list[Factor] = []
     refused: list[tuple[Expression, Declined]] = []
-    for axes, term in flat_terms(factor.axes, factor.expression, set(unknowns)):
-        if not mentions(term, set(unknowns)):
-            rest.append(Factor(factor.owner, axes, term))
+    for axes, term in flat_terms(over, expression, unknowns):
+        if not mentions(term, unknowns):
+            rest.append(Factor(owner, axes, term))
             continue
-        found = square_of(factor.owner, axes, term, unknowns)
+        found = square_of(owner, axes, term, unknowns)
         if isinstance(found, Declined):
             refused.append((term, found))
         else:
@@ -84,7 +91,7 @@ def split_rows(factor: Factor, unknowns: Set[str]) -> Split | Declined:
 
 
 def flat_terms(
-    axes: tuple[Index, ...], expression: Expression, unknowns: set[str]
+    axes: tuple[Index, ...], expression: Expression, unknowns: Set[str]
 ) -> list[tuple[tuple[Index, ...], Expression]]:
     """The additive terms of an expression, each with the indices it is summed over."""
     match expression:
@@ -116,7 +123,7 @@ def square_of(owner: str, axes: tuple[Index, ...], term: Expression, unknowns: S
     """One additive term as weighted squares of a form linear in the unknowns."""
     word = "gaussian block"
     factors = term.factors if isinstance(term, Multiply) else (term,)
-    holding = [factor for factor in factors if mentions(factor, set(unknowns))]
+    holding = [factor for factor in factors if mentions(factor, unknowns)]
     if len(holding) != 1:
         return Declined(
             word, f"{_entry(owner, term, unknowns)} through {term}, not through the square of a linear form"
@@ -128,7 +135,7 @@ def square_of(owner: str, axes: tuple[Index, ...], term: Expression, unknowns: S
             case Power(base, Constant(2.0)):
                 form = linear(base, unknowns)
                 found = Rows(owner, axes, weight, _clear_of(form.parts, axes), form.rest)
-            case Quadratic(residual, matrix, row, column) if not mentions(matrix, set(unknowns)):
+            case Quadratic(residual, matrix, row, column) if not mentions(matrix, unknowns):
                 form = linear(residual, unknowns)
                 parts = _clear_of(form.parts, (*axes, row, column))
                 found = Rows(owner, axes, weight, parts, form.rest, (row, column), matrix)

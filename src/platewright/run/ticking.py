@@ -15,31 +15,17 @@ PATIENCE = 1.0
 
 def progress(items: Sequence[Item], title: str) -> Iterator[Item]:
     """The items one after another, with progress shown once a second has passed."""
-    start = last = monotonic()
-    bar = None
-    total = len(items)
-    try:
-        for number, item in enumerate(items):
+    with Ticker(title, len(items)) as ticker:
+        for item in items:
             yield item
-            now = monotonic()
-            if now - start < PATIENCE:
-                continue
-            if sys.stderr.isatty():
-                bar = bar or _bar(title, total)
-                bar.update(bar.task_ids[0], completed=number + 1)
-            elif now - last > 10 * PATIENCE:
-                last = now
-                print(f"{title}: {number + 1} of {total}", file=sys.stderr)
-    finally:
-        if bar is not None:
-            bar.stop()
+            ticker.advance()
 
 
 class Ticker:
-    """Progress of work whose end is not known: how far it is of the most it may take, and a word on how it stands."""
+    """Progress of work: how far it is, or how far of the most it may take, with a word on how it stands."""
 
     def __init__(self, title: str, total: int) -> None:
-        self.title, self.total = title, total
+        self.title, self.total, self.done = title, total, 0
         self.start = self.last = monotonic()
         self.bar: Any = None
 
@@ -50,17 +36,24 @@ class Ticker:
         if self.bar is not None:
             self.bar.stop()
 
+    def advance(self, count: int = 1) -> None:
+        """So many more are done."""
+        self.done += count
+        self.tick(self.done)
+
     def tick(self, number: int, word: str = "") -> None:
-        """So many are done."""
+        """So many are done; where the end is not known, a word on how it stands."""
         now = monotonic()
         if now - self.start < PATIENCE:
             return
         if sys.stderr.isatty():
             self.bar = self.bar or _bar(self.title, self.total)
-            self.bar.update(self.bar.task_ids[0], completed=number, description=f"{self.title}: {word}")
+            shown = f"{self.title}: {word}" if word else self.title
+            self.bar.update(self.bar.task_ids[0], completed=number, description=shown)
         elif now - self.last > 10 * PATIENCE:
             self.last = now
-            print(f"{self.title}: {number} of at most {self.total}, {word}", file=sys.stderr)
+            whole = f"at most {self.total}, {word}" if word else f"{self.total}"
+            print(f"{self.title}: {number} of {whole}", file=sys.stderr)
 
 
 def _bar(title: str, total: int) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from platewright.algebra.build import add
 from platewright.algebra.expression import ZERO, Expression, Reference, names
+from platewright.algebra.kept import kept, kept_for
 from platewright.algebra.scaled_lgamma import coefficients_gathered
 from platewright.algebra.zero_times_log import zero_wins
 from platewright.elimination.search import Search
@@ -38,6 +39,7 @@ class Prepared:
     barren: tuple[str, ...]
 
 
+@kept
 def prepare(graph: Graph) -> Prepared:
     """Write functions out, drop what nobody depends on."""
     steps: list[Step] = []
@@ -85,14 +87,12 @@ def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int
     solved: list[State] = []
     for piece in pieces:
         extra = tuple(factor for factor in minus if factor.names & set(piece.unknown))
-        search = Search()
-        start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks, maximise=goal == "map")
-        done = search.solve(start)
-        if done is None:
-            return Declined(NAME, _stuck(search, start))
+        done = _solved(piece, extra, blocks, goal == "map")
+        if isinstance(done, Declined):
+            return done
         blocks = done.blocks
         solved.append(done)
-        steps += _elimination_steps(start, done)
+        steps += _elimination_steps(piece, done)
     rest += [factor for factor in minus if not any(factor.names & set(piece.unknown) for piece in pieces)]
     evidence = {
         piece.unknown: add(*(factor.summed for factor in state.factors))
@@ -120,6 +120,15 @@ def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int
     )
 
 
+@kept_for
+def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool) -> State | Declined:
+    """A piece, with factors that its own arcs do not show, without unknowns; or why every order gets stuck."""
+    search = Search()
+    start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks, maximise=maximise)
+    done = search.solve(start)
+    return Declined(NAME, _stuck(search, start)) if done is None else done
+
+
 def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
     """Minus the log normaliser of each undirected component."""
     found = []
@@ -138,14 +147,14 @@ def _stuck(search: Search, state: State) -> str:
     return "; ".join(dict.fromkeys(reasons)) or "no elimination applies"
 
 
-def _elimination_steps(start: State, done: State) -> list[Step]:
+def _elimination_steps(piece: Graph, done: State) -> list[Step]:
     """One step for each conditional, with the graph before and after."""
     steps = []
     gone: list[str] = []
     for conditional, line in zip(done.conditionals, done.log, strict=True):
-        before = start.graph.without(gone) if gone else start.graph
+        before = piece.without(gone) if gone else piece
         gone += conditional.variables
-        after = start.graph.without(gone)
+        after = piece.without(gone)
         word = "eliminate " + ", ".join(conditional.variables)
         match conditional:
             case GaussianConditional():

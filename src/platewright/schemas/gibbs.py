@@ -185,6 +185,8 @@ def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
 def _given_all_but(graph: Graph, block: Sequence[str]) -> Graph:
     """The graph in which everything outside the block is known, and undirected nodes that do not touch it are data."""
     wanted = frozenset(block)
+    if not graph.potentials and wanted.issuperset(graph.unknown):
+        return graph  # of which all that was asked before is kept
     known = graph.known | (set(graph.unknown) - wanted)
     potentials = {name: found for name, found in graph.potentials.items() if names(found.expression) & wanted}
     shaped = {name for found in potentials.values() for name in graph.inside(found)}

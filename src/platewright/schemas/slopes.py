@@ -27,12 +27,15 @@ from platewright.algebra.expression import (
     Where,
     all_indices,
     bound,
+    bound_inside,
     free_indices,
     fresh,
     mentions,
+    names,
     rebuild,
     walk,
 )
+from platewright.algebra.kept import kept_for
 from platewright.algebra.substitution import rename_bound, substitute
 from platewright.errors import ModelError
 from platewright.graph.graph import Factor
@@ -81,24 +84,30 @@ def _without_slope(expression: Expression, wanted: frozenset[str]) -> Expression
 
 def _slopes(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
     """One slope for each different occurrence."""
-    whole = apart(factor.expression, frozenset(factor.axes))
+    whole = _apart_from(factor.expression, factor.axes)
     places = [p for p in dict.fromkeys(walk(whole)) if isinstance(p, Reference) and p.name in wanted]
-    inner: dict[Expression, tuple[Index, ...]] = {p: _inner(p, factor.axes) for p in places}
-    marks = {p: Reference(f"{p.name}@{number}", inner[p]) for number, p in enumerate(places)}
-    marked = replaced(whole, {place: mark for place, mark in marks.items()})
-    back = {mark.name: place for place, mark in marks.items()}
-    taken = set(all_indices(whole)) | set(factor.axes)
-    found = []
-    for place, mark in marks.items():
-        own: list[Index] = []
-        for index in inner[place]:
-            own.append(fresh(index, taken | set(own)))
-        change = differentiate(marked, Reference(mark.name, tuple(own)))
-        slope = collapsed(_unmarked(change, back, inner))
-        if slope != ZERO:
-            at = tuple(substitute(part, dict(zip(inner[place], own, strict=True))) for part in place.indices)
-            found.append(Slope(place.name, at, (*factor.axes, *own), slope))
-    return found
+    slopes = (_slope_at(whole, factor.axes, place) for place in places)
+    return [slope for slope in slopes if slope.expression != ZERO]
+
+
+@kept_for
+def _apart_from(expression: Expression, axes: tuple[Index, ...]) -> Expression:
+    return apart(expression, frozenset(axes))
+
+
+@kept_for
+def _slope_at(whole: Expression, axes: tuple[Index, ...], place: Reference) -> Slope:
+    """The slope of one occurrence, which bears a mark meanwhile; it is asked for alone, and again among others."""
+    inner = _inner(place, axes)
+    mark = f"{place.name}@"
+    marked = replaced(whole, {place: Reference(mark, inner)})
+    taken = set(all_indices(whole)) | set(axes)
+    own: list[Index] = []
+    for index in inner:
+        own.append(fresh(index, taken | set(own)))
+    change = differentiate(marked, Reference(mark, tuple(own)))
+    at = tuple(substitute(part, dict(zip(inner, own, strict=True))) for part in place.indices)
+    return Slope(place.name, at, (*axes, *own), collapsed(_unmarked(change, mark, place, inner)))
 
 
 def _inner(place: Reference, axes: tuple[Index, ...]) -> tuple[Index, ...]:
@@ -108,6 +117,8 @@ def _inner(place: Reference, axes: tuple[Index, ...]) -> tuple[Index, ...]:
 
 def apart(expression: Expression, taken: frozenset[Index]) -> Expression:
     """The same expression with bound indices that differ from those around them."""
+    if not bound_inside(expression):
+        return expression
     clashing = [index for index in bound(expression) if index in taken]
     if clashing:
         expression = rename_bound(expression, clashing, set(taken))
@@ -119,21 +130,24 @@ def replaced(expression: Expression, changes: Mapping[Expression, Expression]) -
     """Parts put in for others wherever they stand, under a binder too; the names must be apart."""
     if expression in changes:
         return changes[expression]
+    if not any(names(old) <= names(expression) for old in changes):
+        return expression
     return rebuild(expression, lambda part: replaced(part, changes))
 
 
-def _unmarked(
-    expression: Expression, back: Mapping[str, Reference], inner: Mapping[Expression, tuple[Index, ...]]
-) -> Expression:
-    """Marks become the occurrences they stand for, at the indices at which they are taken now."""
-    if isinstance(expression, Reference) and expression.name in back:
-        place = back[expression.name]
-        return substitute(place, dict(zip(inner[place], expression.indices, strict=True)))
-    return rebuild(expression, lambda part: _unmarked(part, back, inner))
+def _unmarked(expression: Expression, mark: str, place: Reference, inner: tuple[Index, ...]) -> Expression:
+    """Marks become the occurrence they stand for, at the indices at which they are taken now."""
+    if mark not in names(expression):
+        return expression
+    if isinstance(expression, Reference) and expression.name == mark:
+        return substitute(place, dict(zip(inner, expression.indices, strict=True)))
+    return rebuild(expression, lambda part: _unmarked(part, mark, place, inner))
 
 
 def collapsed(expression: Expression) -> Expression:
     """Sums of terms that an indicator reduces to one element each: `sum_j (a[j] + b[j]) [j = e]` is a[e] + b[e]."""
+    if not bound_inside(expression):
+        return expression
     inside = rebuild(expression, collapsed)
     if not isinstance(inside, Sum):
         return inside

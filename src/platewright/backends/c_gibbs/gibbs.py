@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from platewright.algebra.expression import Index, names
 from platewright.backends.c.expression import Unprintable
@@ -55,9 +56,7 @@ SMALL = 64
 class GibbsSource:
     """The file, its arrays in order, the plates whose sizes it reads, and what is computed once for each block."""
 
-    text: str
-    own: str
-    """The file with the shared functions declared only: they are compiled once, for all models."""
+    header: str
     body: str
     """The functions of this plan alone."""
     slots: tuple[Slot, ...]
@@ -67,6 +66,16 @@ class GibbsSource:
     sliced: Mapping[str, str]
     """For each variable drawn by slices, the key of its widths."""
     doors: Doors
+
+    @cached_property
+    def text(self) -> str:
+        """The file, with all that it uses."""
+        return "\n\n".join([self.header, *shared_text(self.body), self.body]) + "\n"
+
+    @cached_property
+    def own(self) -> str:
+        """The file with the shared functions declared only: they are compiled once, for all models."""
+        return "\n\n".join([self.header, *declared_text(self.body), self.body]) + "\n"
 
 
 def gibbs_source(plan: GibbsPlan, integers: Collection[str], moving: Collection[str] = ()) -> GibbsSource:
@@ -129,11 +138,9 @@ class _Writer:
         doors = Doors(*map(tuple, every))
         entries = entry_functions(self.plan, self.arrays, self.unknown, doors)
         body = "\n\n".join([*self.functions, *entries])
-        text = "\n\n".join([self.header(), *shared_text(body), body]) + "\n"
-        own = "\n\n".join([self.header(), *declared_text(body), body]) + "\n"
         slots = tuple(self.arrays.slots.values())
         sizes = tuple(self.arrays.sizes)
-        return GibbsSource(text, own, body, slots, sizes, self.unknown, self.splits, self.sliced, doors)
+        return GibbsSource(self.header(), body, slots, sizes, self.unknown, self.splits, self.sliced, doors)
 
     def slice(self, number: int, block: SliceBlock | BoundedBlock) -> None:
         """Element by element; an unknown within bounds too, which NumPy draws by inversion."""

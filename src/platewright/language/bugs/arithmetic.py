@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.lazy import special
-from platewright.language.bugs.syntax import Element, Empty, Expression, FunctionCall, Index, Number, Operation, Range
+from platewright.language.bugs.syntax import (
+    Element,
+    Empty,
+    Expression,
+    FunctionCall,
+    Index,
+    Number,
+    Operation,
+    Range,
+    elements,
+)
 
 Array = np.ndarray
 MOST_CELLS = 500_000
@@ -183,8 +193,24 @@ def _call(name: str, arguments: tuple[Expression, ...], scope: Scope) -> Any:
     if name not in FUNCTIONS:
         raise NotKnown
     if name in VECTOR_FUNCTIONS and any(np.ndim(value) for value in scope.loops.values()):
-        raise NotKnown  # a column of loop values would be taken for the vector; the caller goes row by row
+        return _in_turn(name, arguments, scope)
     return FUNCTIONS[name](*(_compute(part, scope) for part in arguments))
+
+
+def _in_turn(name: str, arguments: tuple[Expression, ...], scope: Scope) -> Any:
+    """A function of vectors once for each value of the loops it looks at: a column would be taken for the vector."""
+    used = {element.name for part in arguments for element in elements(part)} & scope.loops.keys()
+    loops = dict(zip(sorted(used), np.broadcast_arrays(*(scope.loops[loop] for loop in sorted(used)))))
+    shape = next((values.shape for values in loops.values()), ())
+    if count_cells(shape) > MOST_ROWS:
+        raise NotKnown
+    found = np.empty(shape)
+    for at in np.ndindex(*shape):
+        value = _call(name, arguments, scope.at({loop: int(values[at]) for loop, values in loops.items()}))
+        if np.ndim(value):
+            raise NotKnown
+        found[at] = value
+    return found if shape else float(found)
 
 
 def _element(node: Element, scope: Scope) -> Any:
@@ -216,13 +242,18 @@ def _position(part: Index, size: int, scope: Scope) -> Any:
             raise NotKnown
         return slice(int(first) - 1, max(int(last), int(first) - 1))
     found = whole(_compute(part, scope))
-    if np.min(found, initial=1) < 1 or np.max(found, initial=1) > size:
+    least, most = (found, found) if isinstance(found, int) else (np.min(found, initial=1), np.max(found, initial=1))
+    if least < 1 or most > size:
         raise NotKnown
     return found - 1
 
 
 def whole(value: Any) -> Any:
     """Whole numbers as integers of any shape; anything else is not an index."""
+    if isinstance(value, int | float):
+        if not math.isfinite(value) or value != math.floor(value) or abs(value) > 2**53:
+            raise NotKnown
+        return int(value)
     found = np.asarray(value)
     if not np.isfinite(found).all() or (found != np.floor(found)).any() or (np.abs(found) > 2**53).any():
         raise NotKnown

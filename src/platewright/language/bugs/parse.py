@@ -108,6 +108,8 @@ def _check_depth(text: str, tree: syntax.Text) -> None:
             tops = (statement.target, *syntax.expressions(statement))
         level: list[syntax.Index] = list(tops)
         for _ in range(MOST_LEVELS):
+            if not level:
+                break
             level = [part for node in level for part in syntax.parts(node)]
         if level:
             raise complain(text, statement.place, "an expression is nested too deeply", f"at most {MOST_LEVELS} levels")

@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from platewright.algebra.kept import kept_for
 from platewright.errors import BugsError
 from platewright.language.bugs.data import read_data
 from platewright.language.bugs.draft import Draft
@@ -26,6 +26,7 @@ from platewright.language.bugs.translate import translate_text
 from platewright.language.model import Model
 
 Array = np.ndarray
+_NODE = re.compile(r"\s*([A-Za-z][A-Za-z0-9._]*)\s*(?:\[([0-9,\s]*)\])?\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class BugsModel:
 
     def cell(self, name: str) -> tuple[str, tuple[int, ...]]:
         """Where a BUGS node such as `alpha[2]` lives: a variable of the model, and the position in it."""
-        match = re.fullmatch(r"\s*([A-Za-z][A-Za-z0-9._]*)\s*(?:\[([0-9,\s]*)\])?\s*", name)
+        match = _NODE.fullmatch(name)
         if match is None:
             raise BugsError(f"`{name}` is no node", expected="a name such as alpha or alpha[2,1]")
         array, inside = match.group(1), match.group(2)
@@ -92,7 +93,7 @@ class BugsModel:
         number = block.pieces[int(block.owner[at])].number
         if number in self.draft.dropped:
             raise BugsError(self.draft.dropped[number])
-        return self._places(block)[at]
+        return self._places(array)[at]
 
     def cells(self, name: str) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Where the defined elements of a BUGS array live, or the one node that was named in full."""
@@ -100,13 +101,14 @@ class BugsModel:
         block = self.draft.blocks.get(word)
         if block is None or not block.shape:
             return {word: self.cell(name)}
-        return {f"{word}[{','.join(str(k + 1) for k in at)}]": found for at, found in self._places(block).items()}
+        return {f"{word}[{','.join(str(k + 1) for k in at)}]": found for at, found in self._places(word).items()}
 
-    def _places(self, block: Any) -> dict[tuple[int, ...], tuple[str, tuple[int, ...]]]:
+    @kept_for
+    def _places(self, array: str) -> dict[tuple[int, ...], tuple[str, tuple[int, ...]]]:
         """By the position in a BUGS array: the variable, and the position in it."""
         from platewright.language.bugs.resolve import positions, variable_axes
 
-        found = {}
+        found, block = {}, self.draft.blocks[array]
         for number, piece in enumerate(block.pieces):
             places, label = positions(piece, block), self.draft.labels[piece.number]
             axes = [places[key] for key in variable_axes(self.draft, piece)]
@@ -128,10 +130,9 @@ class BugsModel:
         return {label: int(source.shift) for label, source in self.draft.sources.items()}
 
     def _arrays(self, more: object) -> dict[str, Array]:
-        known: dict[str, Array] = dict(self.given or {})
-        if more is not None:
-            known.update(read_data(more))
-        folded = fold(self.text, known)
+        folded = self.draft.folded
+        if more is not None or self.given is None:
+            folded = fold(self.text, {**(self.given or {}), **({} if more is None else read_data(more))})
         return {**folded.constants, **folded.observed}
 
     def _gather(self, label: str, values: Array) -> Array:

@@ -305,6 +305,8 @@ class Posterior:
 
 def lift(expression: Expression, unknown: frozenset[str], index: Index) -> Expression:
     """Every reference to an unknown gets one more leading index."""
+    if not mentions(expression, unknown):
+        return expression
     if isinstance(expression, Reference) and expression.name in unknown:
         inner = tuple(lift(part, unknown, index) for part in expression.indices)
         return Reference(expression.name, (index, *inner))

@@ -136,7 +136,7 @@ def run_chains(
     threads: int,
     start: Start,
     check: Callable[[Mapping[str, Array]], None],
-    tick: Callable[[], object],
+    tick: Callable[[int], object],
     checkpoint: Checkpoint | None = None,
     heights: Heights | None = None,
 ) -> tuple[dict[str, Array], list[Told]]:
@@ -213,15 +213,14 @@ def _state(workers: list[_Worker]) -> State:
 
 
 def _wait(
-    helpers: list[threading.Thread], workers: list[_Worker], tick: Callable[[], object], store: Checkpoint
+    helpers: list[threading.Thread], workers: list[_Worker], tick: Callable[[int], object], store: Checkpoint
 ) -> None:
-    """Until all are done; one tick for each sweep kept or made."""
+    """Until all are done; ticks tell how many more sweeps were kept or made."""
     shown = 0
     while any(helper.is_alive() for helper in helpers):
         for helper in helpers:
             helper.join(0.02)
         store.save_if_due(lambda: _state(workers))
         done = sum(worker.done for worker in workers)
-        for _ in range(done - shown):
-            tick()
+        tick(done - shown)
         shown = done

@@ -40,7 +40,7 @@ from platewright.run.samplers.possible_state import possible_state
 from platewright.run.samplers.sampled import Sampled, one_after_another
 from platewright.run.samplers.starting import Start, starting_values
 from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
-from platewright.run.ticking import progress
+from platewright.run.ticking import Ticker
 from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.gibbs import GibbsPlan
 
@@ -219,7 +219,6 @@ def run_gibbs(
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     columns = {name: _single(plan, name, values) for name, values in columns.items()}
-    ticks = progress(range(chains * (warm_up + draws)), "gibbs")
     counts = Counts(int(chains), int(draws), int(warm_up), int(thin))
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
 
@@ -244,16 +243,17 @@ def run_gibbs(
         return found, replace(ran, why="; ".join(parts))
     store = checkpoint or Checkpoint()
     store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
-    if chosen.native is not None:
 
-        def check(values: Mapping[str, Array]) -> None:
-            check_state(plan, Environment({**columns, **values}, sizes))
+    def check(values: Mapping[str, Array]) -> None:
+        check_state(plan, Environment({**columns, **values}, sizes))
 
-        threads, tick = thread_count(), lambda: next(ticks, None)
-        found, told = run_chains(chosen.native, counts, seed, threads, start, check, tick, store, heights)
-        warn_of_paths(told)
-    else:
-        found = _one_by_one(plan, columns, sizes, counts, seed, start, store, lambda: next(ticks, None), heights)
+    with Ticker("gibbs", counts.chains * (counts.warm_up + counts.draws)) as ticker:
+        tick = ticker.advance
+        if chosen.native is not None:
+            found, told = run_chains(chosen.native, counts, seed, thread_count(), start, check, tick, store, heights)
+            warn_of_paths(told)
+        else:
+            found = _one_by_one(plan, columns, sizes, counts, seed, start, store, tick, heights)
     check_near(found, improper_unknowns(plan.graph), columns)
     why = interrupted(found, (counts.chains, counts.draws))
     return found, replace(chosen, why=": ".join(part for part in (chosen.why, why) if part))
