@@ -36,6 +36,16 @@ def groups() -> pw.Model:
     return m
 
 
+def few_groups() -> pw.Model:
+    m = pw.Model("few groups with two scales, moved along their funnel too")
+    g, n = m.plate("g", size=3), m.plate("n")
+    m.between, m.within = pw.Gamma(3, rate=2), pw.Gamma(3, rate=2)
+    m.centre = pw.Normal(0, sd=2)
+    m.mu = pw.Normal(m.centre, precision=m.between, plates=g)
+    m.y = pw.Normal(m.mu, precision=m.within, plates=(g, n))
+    return m
+
+
 def schools() -> pw.Model:
     m = pw.Model("schools, half-Cauchy scale")
     n = m.plate("n")
@@ -198,6 +208,7 @@ HIERARCHIES: tuple[Case, ...] = (
         )
     ),
     Case("groups", groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
+    Case("few_groups", few_groups, ("y",), {"n": 2}),
     Case("rates_of_groups", rates_of_groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
     Case("shares_of_groups", shares_of_groups, ("y",), {"n": 3}),
     Case("random_slopes", random_slopes, ("y",), {"i": 2, "j": 3}),
