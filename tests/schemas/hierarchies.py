@@ -69,6 +69,16 @@ def random_slopes() -> pw.Model:
     return m
 
 
+def growth() -> pw.Model:
+    m = pw.Model("a line through vectors of unknown precision")
+    n, j = m.plate("n"), m.plate("j", size=2)
+    m.age = pw.Input(plates=j)
+    m.a, m.b = pw.Normal(0, sd=2), pw.Normal(0, sd=2)
+    m.omega = pw.Wishart(4, inverse_scale=[[2.0, 0.5], [0.5, 1.0]], over=j)
+    m.y = pw.MultivariateNormal(m.a + m.b * m.age, precision=m.omega, over=j, plates=n)
+    return m
+
+
 def crossed() -> pw.Model:
     m = pw.Model("crossed effects")
     a, b = m.plate("a"), m.plate("b")
@@ -212,6 +222,7 @@ HIERARCHIES: tuple[Case, ...] = (
     Case("rates_of_groups", rates_of_groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
     Case("shares_of_groups", shares_of_groups, ("y",), {"n": 3}),
     Case("random_slopes", random_slopes, ("y",), {"i": 2, "j": 3}),
+    Case("growth", growth, ("y",), {"n": 4}),
     Case("crossed", crossed, ("y",), {"a": 2, "b": 3}),
     Case("shrinkage", shrinkage, ("y",), {"n": 4, "j": 2}),
 )  # fmt: skip
