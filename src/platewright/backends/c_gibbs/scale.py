@@ -95,14 +95,10 @@ def noise_of(form: Scaled) -> str:
 
 
 def slice_along(function: Function, number: int, start: str) -> None:
-    """Draw by a slice along `density_*`; the sum of the moves is left for the caller, who sets the width."""
+    """Draw by a slice along `density_*`, which leaves the state there; the caller reads the moves and sets the width."""
     printer = function.printer
     density, tuning = f"density_{number}", printer.column("tuning")
     printer.line(f"const double start = {start};")
-    printer.line(f"if (!isfinite({density}(chain, NULL, NULL, start)))")
-    printer.line("    return bad;")
     printer.line(f"const double found = slice_draw({density}, chain, random, NULL, NULL, start, {tuning}[0]);")
     printer.line(f"{tuning}[1] += fabs(found - start);")
     printer.line(f"{tuning}[2] += 1.0;")
-    printer.line("/* what was found becomes the state */")
-    printer.line(f"{density}(chain, NULL, NULL, found);")

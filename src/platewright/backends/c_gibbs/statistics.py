@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     ONE,
+    Add,
     Call,
     Expression,
     Index,
@@ -127,6 +128,9 @@ class StatisticsWriter:
             for index in statement.indices:
                 if index not in groups:
                     inside.enter_context(self.printer.loop(index))
+            for factor in rest:
+                if isinstance(factor, Add) and self.printer.depth(factor) < len(self.printer.stack) - 1:
+                    self.printer.kept(factor)  # a form that the innermost index does not change
             value = self.printer.code(multiply(1.0, *rest))
             array = self.printer.column(statement.name)
             target = f"sum_of_{array}"
