@@ -95,7 +95,7 @@ def noise_of(form: Scaled) -> str:
 
 
 def slice_along(function: Function, number: int, start: str) -> None:
-    """Draw by a slice along `density_*`, which leaves the state there; the caller reads the moves and sets the width."""
+    """Draw by a slice along `density_*`, which leaves the state there; the caller sets the width by the moves."""
     printer = function.printer
     density, tuning = f"density_{number}", printer.column("tuning")
     printer.line(f"const double start = {start};")
