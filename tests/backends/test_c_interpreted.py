@@ -52,6 +52,11 @@ LINES = [
     ("int64_t c = a * b + 1; c = a * 2 + c; return c + b * b - (a * b + b * a);", 0),
     ("double s = a, x = 2; s += x * b; s = s + s * x; return (int64_t)s;", 48),
     ("return isfinite(a / 0.0) ? 1 : isnan(0.0 / 0.0) ? 2 : 3;", 2),
+    ("double s = a, x = 2; s -= x * b; s = s - s * x; return (int64_t)s;", -4),
+    ("return a * 1 + 0 + (0 + b) + 1 * b - 0;", 16),
+    ("double x[2] = {1, a}; double *const p = x + 0; return (int64_t)(p[1] * 1 + 1 * x[0]);", 11),
+    ("return (int64_t)(10 * sqrt(a * b + 6.0));", 60),
+    ("int bad = 0; const int64_t c = within(2, 3, &bad) + within(3, 3, &bad); return bad * 10 + c;", 12),
     ("return (int64_t)(10 * (a < b ? 1 : 0.5) + (1.5 - b) * 2);", 2),
 ]
 """Lines of a function of a = 10 and b = 3, and what it returns."""
@@ -113,7 +118,12 @@ def test_interpreted_and_compiled_sweeps_draw_the_same(name: str) -> None:
 
 
 FAULTS = {
-    "a difference turned round": ("r[at->b].d - r[at->c].d", "r[at->c].d - r[at->b].d"),
+    "a difference turned round": ("r[at->b].d - r[at->c].d)", "r[at->c].d - r[at->b].d)"),
+    "a product that is lost in a difference": ("r[at->b].d - r[at->c].d * r[at->d].d", "r[at->b].d - r[at->c].d"),
+    "two taken for one": ("it.constant.i == 1)", "it.constant.i == 2)"),
+    "a root that is not taken": ("= sqrt(r[at->b].d)", "= r[at->b].d"),
+    "what is infinite taken for finite": ("!!isfinite(r[at->b].d)", "1"),
+    "a known code outside its plate": ("(uint64_t)at.constant.i < (uint64_t)limit.constant.i", "1"),
     "a jump that is not taken": ("if (!(r[at->a].i SIGN r[at->b].i)) GO(at->c)", "if (0) GO(at->c)"),
     "an element beside": ("((value *)r[at->b].p)[r[at->c].i])", "((value *)r[at->b].p)[0])"),
     "a whole number taken for a double": ("first.type == INTEGER && second.type == REAL", "0"),

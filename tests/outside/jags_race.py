@@ -29,7 +29,7 @@ import platewright as pw
 from outside.corpus import CORPUS
 from outside.jags import JagsLate, JagsRefused, now, run_jags
 from outside.running import Late, run_apart
-from platewright.backends.c_gibbs.statistics import split_passes
+from platewright.backends.c_gibbs.split import split_passes
 from platewright.elimination.state import GaussianConditional
 from platewright.errors import PlatewrightError
 from platewright.language.bugs.data import read_data
@@ -287,7 +287,8 @@ def marks(plan: Any) -> str:
         [block.plan for block in plan.blocks if isinstance(block, ExactBlock)] if hasattr(plan, "blocks") else [plan]
     )
     unknown = frozenset(plan.graph.unknown)
-    hoisted = any(split_passes(each.program, unknown).fixed for each in plans)
+    splits = [split_passes(each.program, unknown) for each in plans]
+    hoisted = any(split.fixed or split.few for split in splits)
     gaussian = any(isinstance(one, GaussianConditional) for each in plans for one in each.conditionals)
     return f"{'S' if hoisted else ''}{'G' if gaussian else ''}"
 

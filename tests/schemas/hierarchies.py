@@ -36,6 +36,16 @@ def groups() -> pw.Model:
     return m
 
 
+def few_groups() -> pw.Model:
+    m = pw.Model("few groups with two scales, moved along their funnel too")
+    g, n = m.plate("g", size=3), m.plate("n")
+    m.between, m.within = pw.Gamma(3, rate=2), pw.Gamma(3, rate=2)
+    m.centre = pw.Normal(0, sd=2)
+    m.mu = pw.Normal(m.centre, precision=m.between, plates=g)
+    m.y = pw.Normal(m.mu, precision=m.within, plates=(g, n))
+    return m
+
+
 def schools() -> pw.Model:
     m = pw.Model("schools, half-Cauchy scale")
     n = m.plate("n")
@@ -56,6 +66,16 @@ def random_slopes() -> pw.Model:
     m.a = pw.Normal(m.ac, precision=m.ta, plates=i)
     m.b = pw.Normal(m.bc, precision=m.tb, plates=i)
     m.y = pw.Normal(m.a + m.b * m.x, precision=m.tc, plates=(i, j))
+    return m
+
+
+def growth() -> pw.Model:
+    m = pw.Model("a line through vectors of unknown precision")
+    n, j = m.plate("n"), m.plate("j", size=2)
+    m.age = pw.Input(plates=j)
+    m.a, m.b = pw.Normal(0, sd=2), pw.Normal(0, sd=2)
+    m.omega = pw.Wishart(4, inverse_scale=[[2.0, 0.5], [0.5, 1.0]], over=j)
+    m.y = pw.MultivariateNormal(m.a + m.b * m.age, precision=m.omega, over=j, plates=n)
     return m
 
 
@@ -198,9 +218,11 @@ HIERARCHIES: tuple[Case, ...] = (
         )
     ),
     Case("groups", groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
+    Case("few_groups", few_groups, ("y",), {"n": 2}),
     Case("rates_of_groups", rates_of_groups, ("y",), {"g": 2, "n": 5}, {"n": (0, 0, 1, 1, 1)}),
     Case("shares_of_groups", shares_of_groups, ("y",), {"n": 3}),
     Case("random_slopes", random_slopes, ("y",), {"i": 2, "j": 3}),
+    Case("growth", growth, ("y",), {"n": 4}),
     Case("crossed", crossed, ("y",), {"a": 2, "b": 3}),
     Case("shrinkage", shrinkage, ("y",), {"n": 4, "j": 2}),
 )  # fmt: skip

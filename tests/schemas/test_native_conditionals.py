@@ -42,7 +42,7 @@ TOLERANCE = 1e-10
 QUICK = frozenset(
     ("full_inverse_wishart", "regressions", "topics", "symbols_several", "several_columns", "noisy_walk", "schools",
      "logistic", "pumps", "rates_of_coins", "random_slopes", "crossed", "tied_full", "misclassified", "coded_by_column",
-     "hidden_rates")
+     "hidden_rates", "few_groups", "growth")
 )  # fmt: skip
 """Every kind of block and statement; the others are compiled in the slow run only."""
 

@@ -13,6 +13,7 @@ from platewright.backends.c_gibbs import coordinate_slices as c_gibbs_coordinate
 from platewright.backends.c_gibbs import coordinates as c_gibbs_coordinates
 from platewright.backends.c_gibbs import draws as c_gibbs_draws
 from platewright.backends.c_gibbs import entries as c_gibbs_entries
+from platewright.backends.c_gibbs import few_rows as c_gibbs_few_rows
 from platewright.backends.c_gibbs import gaussian as c_gibbs_gaussian
 from platewright.backends.c_gibbs import gibbs as c_gibbs
 from platewright.backends.c_gibbs import orbit as c_gibbs_orbit
@@ -20,8 +21,10 @@ from platewright.backends.c_gibbs import rows as c_gibbs_rows
 from platewright.backends.c_gibbs import scale as c_gibbs_scale
 from platewright.backends.c_gibbs import sites as c_gibbs_sites
 from platewright.backends.c_gibbs import slice as c_gibbs_slice
+from platewright.backends.c_gibbs import split as c_gibbs_split
 from platewright.backends.c_gibbs import statistics as c_gibbs_statistics
 from platewright.errors import PlatewrightError
+from platewright.run.samplers import native_given
 from schemas import test_native_conditionals, test_native_draws, test_native_joint_distribution, test_native_sites
 from schemas.grouped_classes import GROUPED
 from schemas.mutation import Mutant, planted
@@ -60,20 +63,26 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(conditionals, "poissons")),
     mutant("pools forget the mean about the centre", Statistics.pool_after, "+= {offset}[i]", "+= 0 * {offset}[i]",
            partial(conditionals, "regressions")),
-    mutant("a common weight is lost", c_gibbs_statistics.without_common_weight, "multiply(1.0, *common)",
+    mutant("a common weight is lost", c_gibbs_split.without_common_weight, "multiply(1.0, *common)",
            "multiply(1.0)", partial(conditionals, "shared_precision")),
+    mutant("few rows forget for how many they stand", native_given._parts, "np.sqrt(value[0])", "1.0",
+           partial(conditionals, "mean_and_scale")),
+    mutant("what rows share counts once in each of the few", c_gibbs_few_rows._Form.linear,
+           "multiply(expression, self.column(ONE))", "expression", partial(conditionals, "mean_and_scale")),
+    mutant("few rows lose their scatter", native_given._live_rows, "rows_of_pool(*value)",
+           "rows_of_pool(value[0], value[1], 0 * value[2])", partial(conditionals, "growth")),
     mutant("statistics lag behind the draw", c_gibbs_entries._sweep, "((bad = prepare_{number}(chain)) || {step})",
            "({step} || (bad = prepare_{number}(chain)))", partial(drawn, "poissons")),
     # Gaussian blocks
-    mutant("rows forget the root of their weight", Rows.direct, "sqrt({printer", "({printer",
+    mutant("rows forget the root of their weight", Rows.direct, "weight, 0.5)", "weight, 1.0)",
            partial(conditionals, "crossed")),
     mutant("columns fall upon each other", Rows.place, "self.step.columns[: entry.column]", "()",
            partial(conditionals, "regressions")),
     mutant("unknowns outside push the wrong way", Gaussian.subtract_outer, "drawn[r] -=", "drawn[r] +=",
            partial(drawn, "groups")),
-    mutant("noise has the scale for its deviation", Gaussian.draw, "1.0 / sqrt(", "1.0 / (",
+    mutant("noise has the scale for its deviation", Gaussian.draw, "scale, -0.5)", "scale, -1.0)",
            partial(drawn, "own_gaussians")),
-    mutant("outputs are drawn without their matrix", Gaussian.colour, "if self.conditional.matrix is None", "if True",
+    mutant("outputs are drawn without their matrix", Gaussian.draw, "if self.conditional.matrix is None", "if True",
            partial(drawn, "tied_full")),
     mutant("a block is drawn in the order of elimination", Writer.draws, "reversed(block.plan.conditionals)",
            "block.plan.conditionals", partial(drawn, "groups")),
@@ -111,8 +120,8 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(kept, "counts_together")),
     mutant("a coordinate forgets the others", c_gibbs_coordinate_slices.CoordinateWriter.density, "u[at[0]] = x;",
            "u[0] = x;", partial(kept, "thresholds")),
-    mutant("a scale forgets what it stretches", c_gibbs_scale.ScaleWriter.density, "total -= 0.5 * log(sharp);",
-           "", partial(conditionals, "overdispersed")),
+    mutant("a scale forgets what it stretches", c_gibbs_scale.ScaleWriter.density, "total -= 0.5 *",
+           "total -= 0.0 *", partial(conditionals, "overdispersed")),
     mutant("an orbit forgets its volume", c_gibbs_orbit.OrbitWriter.stretch, "double total = x * ",
            "double total = 0.0 * ", partial(conditionals, "noisy_covariate")),
     mutant("an intercept stays behind", c_gibbs_orbit.OrbitWriter.make_good, "{before} - ", "{before} + ",
@@ -135,7 +144,8 @@ MUTANTS: tuple[Mutant, ...] = (
 )  # fmt: skip
 
 QUICK = frozenset(
-    ("sums keep the last row", "a common weight is lost", "unknowns outside push the wrong way",
+    ("sums keep the last row", "a common weight is lost", "few rows forget for how many they stand",
+     "unknowns outside push the wrong way",
      "a table takes the middle", "a slice forgets a term", "the filter forgets the past")
 )  # fmt: skip
 """One of each kind; each mutant is compiled, which takes a second."""

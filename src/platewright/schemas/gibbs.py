@@ -33,7 +33,7 @@ from platewright.schemas.blocks import (
 from platewright.schemas.bounds import bounded_block, is_bounded
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
-from platewright.schemas.rough import rough_blocks, touching
+from platewright.schemas.rough import funnels, rough_blocks, touching
 from platewright.schemas.tied_classes import tied_classes
 
 NAME = "gibbs"
@@ -106,7 +106,8 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
         else:
             del rough[name]
             blocks.append(found)
-    blocks = _in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks)
+    beside = funnels(now, factors, blocks)
+    blocks = [*_in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks), *beside]
     for group in tied_classes(now, factors, hidden):
         together = _class_block(now, group)
         if together is not None:

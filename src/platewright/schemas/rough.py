@@ -11,14 +11,22 @@ along the orbit on which their product stays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import prod
+from collections.abc import Collection, Mapping, Sequence
+from math import inf, prod
 
 from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
 from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
-from platewright.schemas.blocks import Block, CoordinateBlock, HamiltonianBlock, OrbitBlock, ScaleBlock, SliceBlock
+from platewright.schemas.blocks import (
+    Block,
+    CoordinateBlock,
+    ExactBlock,
+    HamiltonianBlock,
+    OrbitBlock,
+    ScaleBlock,
+    SliceBlock,
+)
 from platewright.schemas.orbits import orbits, ways
 from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of, scales_within
 from platewright.schemas.slopes import Slope, slopes_of
@@ -26,12 +34,15 @@ from platewright.schemas.slopes import Slope, slopes_of
 MOST_STRETCHED = 64
 """Unknowns that are known to have more elements are not stretched: so many know their spread well by themselves."""
 
+MOST_IN_A_FUNNEL = 16
+"""Unknowns with a closed form are drawn well given a scale that many elements tell; of so few it may be near nought."""
+
 
 def rough_blocks(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[Block]:
     """Blocks for the unknowns among the keys, each with the reason why it is not exact."""
     blocks: list[Block] = []
     smooth: list[str] = []
-    scales = _scales(graph, factors, reasons)
+    scales = _scales(graph, factors, frozenset(reasons))
     apart = {block.variables[0] for block in scales if block.variables[0] in reasons}
     for name, reason in reasons.items():
         refused = _refusal(graph, factors, name)
@@ -60,11 +71,24 @@ def _orbits(graph: Graph, factors: Sequence[Factor], group: Sequence[str]) -> li
     return found
 
 
-def _scales(graph: Graph, factors: Sequence[Factor], reasons: Mapping[str, str]) -> list[ScaleBlock]:
-    """Moves of a scale together with all unknowns without a closed form that it scales, parents first."""
+def funnels(graph: Graph, factors: Sequence[Factor], blocks: Sequence[Block]) -> list[ScaleBlock]:
+    """Moves of a scale with the few unknowns that it scales, with closed forms that are drawn in turn with it."""
+    together = {name: block.variables for block in blocks if isinstance(block, ExactBlock) for name in block.variables}
+    few = frozenset(name for name in together if 1 < _known_elements(graph, name) <= MOST_IN_A_FUNNEL)
+    found = _scales(graph, factors, few)
+    return [block for block in found if not set(block.variables[1:]) & set(together.get(block.variables[0], ()))]
+
+
+def _known_elements(graph: Graph, name: str) -> float:
+    """How many elements an unknown has; without end where that is not known."""
+    return prod(graph.plates[axis.plate].size or inf for axis in graph.nodes[name].axes)
+
+
+def _scales(graph: Graph, factors: Sequence[Factor], scalable: Collection[str]) -> list[ScaleBlock]:
+    """Moves of a scale together with all of some unknowns that it scales, parents first."""
     members: dict[str, list[Scaled]] = {}
     for name in topological(graph):
-        scaled = scaled_form(graph.nodes[name]) if name in reasons else None
+        scaled = scaled_form(graph.nodes[name]) if name in scalable else None
         for scale in scales_of(graph, scaled, graph.unknown) if scaled is not None else ():
             assert scaled is not None
             members.setdefault(scale, []).append(scaled)

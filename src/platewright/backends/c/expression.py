@@ -216,6 +216,10 @@ class CPrinter:
         return CCode(text, _SUM, all(part.integer for part in parts), all(part.small for part in parts))
 
     def multiply(self, factors: tuple[Expression, ...]) -> CCode:
+        if factors[0] == Constant(-1.0) and len(factors) > 1:
+            rest = self.code(multiply(*factors[1:]))
+            shown = rest.wrapped(_PRODUCT)
+            return CCode(shown[1:] if shown.startswith("-") else f"-{shown}", _PRODUCT, rest.integer, rest.small)
         under = [factor for factor in factors if isinstance(factor, Power) and factor.exponent == Constant(-1.0)]
         parts = [self.code(factor) for factor in factors if factor not in under]
         # Products of two integer columns are made in double: int64 would wrap around without a word.
@@ -238,6 +242,8 @@ class CPrinter:
                 return CCode(f"1.0 / square({inner.text})", _PRODUCT)
             case Constant(0.5):
                 return CCode(f"sqrt({inner.text})")
+            case Constant(-0.5):
+                return CCode(f"1.0 / sqrt({inner.text})", _PRODUCT)
         return CCode(f"pow({inner.text}, {self.code(exponent).text})")
 
     def call(self, function: str, arguments: tuple[Expression, ...]) -> CCode:

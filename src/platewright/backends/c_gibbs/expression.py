@@ -140,7 +140,8 @@ class GibbsPrinter(CPrinter):
         """C for one expression; a costly part is computed where it changes, and only once there."""
         if expression in self.given:
             return self.given[expression]
-        if _is_costly(expression):
+        lifted = isinstance(expression, Add) and any(expression in scope.known for scope in self.stack)
+        if lifted or _is_costly(expression):
             return CCode(self.kept(expression))
         return self.plain(expression)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from platewright.algebra.expression import Index, Reference
+from platewright.algebra.build import power
+from platewright.algebra.expression import Expression, Index, Reference
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.function import Extent, Function
 from platewright.backends.c_gibbs.rows import columns_extent
@@ -44,23 +45,25 @@ class GaussianWriter:
                     loops.enter_context(printer.loop(index))
                 sizes = [printer.size(index.plate) for index in step.batch]
                 printer.line(f"const int64_t batch = {printer.offset(step.batch, sizes) if step.batch else 0};")
-                printer.line(f"const double spread = 1.0 / sqrt({printer.code(self.conditional.scale).text});")
+                spread = printer.code(power(self.conditional.scale, -0.5)).wrapped(2)
+                noise = "normal(random)" if spread == "1" else f"{spread} * normal(random)"
+                middle = f"{right}[batch * eliminated * outputs + i]"
                 printer.line("for (int64_t i = 0; i < eliminated * outputs; i++)")
-                printer.line("    drawn[i] = spread * normal(random);")
-                self.colour()
-                printer.line("for (int64_t i = 0; i < eliminated * outputs; i++)")
-                printer.line(f"    drawn[i] += {right}[batch * eliminated * outputs + i];")
+                if self.conditional.matrix is None or step.output is None:
+                    printer.line(f"    drawn[i] = {middle} + {noise};")
+                else:
+                    printer.line(f"    drawn[i] = {noise};")
+                    self.colour(self.conditional.matrix, step.output)
+                    printer.line("for (int64_t i = 0; i < eliminated * outputs; i++)")
+                    printer.line(f"    drawn[i] += {middle};")
                 self.subtract_outer()
                 printer.line(f"solved(eliminated, {root} + batch * eliminated * eliminated, outputs, drawn);")
                 self.store()
 
-    def colour(self) -> None:
+    def colour(self, matrix: Expression, output: Index) -> None:
         """Outputs that share a precision matrix."""
-        if self.conditional.matrix is None or self.step.output is None:
-            return
-        printer, output = self.printer, self.step.output
-        other = Index(output.name + "'", output.plate)
-        name = printer.filled(self.conditional.matrix, output, other)
+        printer = self.printer
+        name = printer.filled(matrix, output, Index(output.name + "'", output.plate))
         printer.line(f"if (!coloured(eliminated, outputs, {name}, drawn))")
         printer.line("    return 4;")
 

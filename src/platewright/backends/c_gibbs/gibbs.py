@@ -20,15 +20,17 @@ from platewright.backends.c_gibbs.chain import ChainWriter
 from platewright.backends.c_gibbs.coordinate_slices import CoordinateWriter
 from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
-from platewright.backends.c_gibbs.function import Arrays, Function, Slot
+from platewright.backends.c_gibbs.function import Arrays, Extent, Function, Slot
 from platewright.backends.c_gibbs.gaussian import GaussianWriter
 from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter
+from platewright.backends.c_gibbs.left_rows import add_left_rows, taken_whole
 from platewright.backends.c_gibbs.orbit import OrbitWriter
 from platewright.backends.c_gibbs.rows import RowsWriter
 from platewright.backends.c_gibbs.scale import ScaleWriter
 from platewright.backends.c_gibbs.sites import SiteWriter
 from platewright.backends.c_gibbs.slice import SliceWriter
-from platewright.backends.c_gibbs.statistics import Split, StatisticsWriter, pool_slots, split_passes
+from platewright.backends.c_gibbs.split import Split, split_passes
+from platewright.backends.c_gibbs.statistics import StatisticsWriter, pool_slots
 from platewright.backends.c_gibbs.support import shared_text
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.program.program import expressions_of
@@ -179,6 +181,12 @@ class _Writer:
                 local[statement.name] = Slot(
                     f"{number}:{statement.name}", statement.name, "fixed", extents, False, number
                 )
+        lengths: dict[str, Extent] = {}
+        for few in split.few:
+            axes |= few.arrays
+            lengths[few.row.plate] = (*few.width, ())
+            for name, held in few.arrays.items():
+                local[name] = Slot(f"{number}:{name}", name, "fixed", few.extents(held), False, number)
         for step in (*program.passes, *program.body):
             if isinstance(step, (Statistic, Assign)):
                 axes[step.name] = step.indices
@@ -186,6 +194,7 @@ class _Writer:
                 axes |= _left_axes(step)
         about = f"block {number}: {', '.join(block.variables)}"
         function = Function(self.arrays, number, local, axes)
+        function.lengths |= lengths
         self.body(function, block, split)
         if function.printer.lines:
             self.functions.append(
@@ -203,18 +212,24 @@ class _Writer:
 
     def body(self, function: Function, block: ExactBlock, split: Split) -> None:
         writer = StatisticsWriter(function)
+        for few in split.few:
+            function.printer.line(f"/* {c_comment(str(few))} */")
         writer.passes(split.moving)
         program = block.plan.program
         pools = {step.name: step.features for step in (*program.passes, *program.body) if isinstance(step, Pool)}
         wanted = self.wanted(block)
-        for step in program.body:
+        whole = taken_whole(split.body)
+        for step in split.body:
             match step:
                 case Assign():
                     writer.assign(step)
+                case Pool() if step.name in whole:
+                    add_left_rows(writer, step, whole[step.name])
                 case Pool():
                     writer.passes((step,))
                 case Triangularise():
-                    RowsWriter(function, step, split.outside).triangularise(pools, wanted)
+                    rows = RowsWriter(function, step, split.outside, step in whole.values())
+                    rows.triangularise(pools, wanted)
 
     def wanted(self, block: ExactBlock) -> frozenset[str]:
         """What later statements and the conditionals read."""

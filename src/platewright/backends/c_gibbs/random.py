@@ -247,7 +247,8 @@ static int wishart_draw(uint64_t *random, int64_t count, double degrees, double 
 }
 """,
     "slice_draw": """
-/* One update of a number by slice sampling (Neal 2003): a level below the density, step out, shrink. */
+/* One update of a number by slice sampling (Neal 2003): a level below the density, step out, shrink. What is returned
+ * is where the density was looked at last, so that a density which sets the state leaves it there. */
 typedef double density_function(const struct chain *chain, const int64_t *at, const double *kept, double x);
 static double slice_draw(density_function *density, const struct chain *chain, uint64_t *random, const int64_t *at,
                          const double *kept, double value, double width)
@@ -259,8 +260,10 @@ static double slice_draw(density_function *density, const struct chain *chain, u
         start = density(chain, at, kept, trial);
         value = start > -INFINITY ? trial : value;
     }
-    if (!(start > -INFINITY))
+    if (!(start > -INFINITY)) {
+        density(chain, at, kept, value);
         return value;
+    }
     const double level = start - exponential(random);
     double low = value - width * uniform(random), high = low + width;
     for (int steps = 0; steps < MOST_STEPS && density(chain, at, kept, low) > level; steps++)
@@ -277,6 +280,7 @@ static double slice_draw(density_function *density, const struct chain *chain, u
         else
             high = trial;
     }
+    density(chain, at, kept, value);
     return value;
 }
 """,

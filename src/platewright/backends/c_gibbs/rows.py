@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 
+from platewright.algebra.build import power
 from platewright.algebra.expression import ONE, Constant, Expression
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
@@ -31,8 +32,12 @@ def width_extent(features: tuple[Feature, ...]) -> Extent:
 class RowsWriter:
     """Prints one triangularisation."""
 
-    def __init__(self, function: Function, step: Triangularise, outside: Mapping[str, Expression]) -> None:
+    def __init__(
+        self, function: Function, step: Triangularise, outside: Mapping[str, Expression], whole: bool = False
+    ) -> None:
+        """`whole`: the rows that are left stay side by side."""
         self.function = function
+        self.whole = whole
         self.printer = function.printer
         self.step = step
         self.outside = outside
@@ -101,24 +106,22 @@ class RowsWriter:
     def direct(self, source: Source) -> None:
         """One row a cell, times the root of its weight."""
         printer = self.printer
-        root = "1.0"
-        if source.weight != ONE:
-            printer.line(f"const double heavy = sqrt({printer.code(source.weight).text});")
-            root = "heavy"
+        heavy = printer.code(power(source.weight, 0.5)).wrapped(2)
         for entry in source.entries:
             feature = source.features[entry.feature]
             with ExitStack() as loops:
                 for index in feature.inner:
                     loops.enter_context(printer.loop(index))
                 value = printer.code(feature.expression).wrapped(2)
-                place = self.place(entry)
-                printer.line(f"line[{place}] += {value};" if root == "1.0" else f"line[{place}] += {root} * {value};")
+                if value != "0":
+                    printer.line(f"line[{self.place(entry)}] += {_product(heavy, value)};")
         for number, feature in enumerate(self.right_sides(source)):
             with ExitStack() as loops:
                 at = [loops.enter_context(printer.loop(index)) for index in feature.inner]
                 value = printer.code(feature.expression).wrapped(2)
-                place = f"width - outputs + {at[0] if at else number}"
-                printer.line(f"line[{place}] = {value};" if root == "1.0" else f"line[{place}] = {root} * {value};")
+                if value != "0":  # as all places are before
+                    place = f"width - outputs + {at[0] if at else number}"
+                    printer.line(f"line[{place}] = {_product(heavy, value)};")
         printer.line("line += width;")
 
     def right_sides(self, source: Source) -> tuple[Feature, ...]:
@@ -151,15 +154,17 @@ class RowsWriter:
         cell = printer.offset(source.cells, sizes) if source.cells else "0"
         live = _live(features)
         wide = self.long(width_extent(live))
-        total, mean, scatter = (printer.column(f"{name}.{part}") for part in ("total", "mean", "scatter"))
-        heavy = self.outside.get(str(name), ONE)
-        root = "1.0" if heavy == ONE else printer.code(heavy).text
+        heavy = printer.code(power(self.outside.get(str(name), ONE), 0.5)).text
         printer.line(f"const int64_t cell = {cell}, wide = {wide};")
-        printer.line(f"const double heavy = sqrt({root}), weight = {total}[cell];")
-        room = f"({wide})" if wide != "0" else "1"
-        printer.line(f"double squares[{room} * {room}], pool[({wide} + 1) * {room}];")
-        printer.line(f"memcpy(squares, {scatter} + cell * wide * wide, sizeof(double) * wide * wide);")
-        printer.line(f"rows_of_pool(weight, {mean} + cell * wide, squares, wide, pool);")
+        printer.line(f"const double heavy = {heavy}, weight = {printer.column(f'{name}.total')}[cell];")
+        if f"{name}.rows" in self.function.local:  # of data alone: rows were made before the first sweep
+            printer.line(f"const double *const pool = {printer.column(f'{name}.rows')} + cell * (wide + 1) * wide;")
+        else:
+            mean, scatter = (printer.column(f"{name}.{part}") for part in ("mean", "scatter"))
+            room = f"({wide})" if wide != "0" else "1"
+            printer.line(f"double squares[{room} * {room}], pool[({wide} + 1) * {room}];")
+            printer.line(f"memcpy(squares, {scatter} + cell * wide * wide, sizeof(double) * wide * wide);")
+            printer.line(f"rows_of_pool(weight, {mean} + cell * wide, squares, wide, pool);")
         for entry in source.entries:
             self.pooled_feature(entry.feature, features, self.place, entry)
         for feature in self.right_sides(source):
@@ -237,10 +242,14 @@ class RowsWriter:
         plate = f"{step.name}.rows"
         self.function.lengths[plate] = self.rest
         rest = self.long(self.rest)
-        left = self.function.computed(f"{step.name}.left", (*batch, self.rest))
         printer.line(f"const int64_t rest = {rest};")
         printer.line("const double *const below = design + eliminated * width;")
-        printer.line(f"part_of(below, width, rest, width - outputs, 1, {left} + batch * rest);")
+        if self.whole:
+            left = self.function.computed(f"{step.name}.left", (*batch, self.rest, self.rest))
+            printer.line(f"part_of(below, width, rest, eliminated, rest, {left} + batch * rest * rest);")
+        else:
+            left = self.function.computed(f"{step.name}.left", (*batch, self.rest))
+            printer.line(f"part_of(below, width, rest, width - outputs, 1, {left} + batch * rest);")
         for number, column in enumerate(step.outer):
             dense: Extent = columns_extent((column,))
             shape = along(column.dense)
@@ -248,9 +257,15 @@ class RowsWriter:
             with printer.nested(""):
                 printer.line(f"const int64_t start = {start}, wide = {self.long(dense)};")
                 cross = self.function.computed(f"{step.name}.cross_{number}", (*batch, self.own, *shape))
-                other = self.function.computed(f"{step.name}.left_{number}", (*batch, self.rest, *shape))
-                for array, rows, source in ((cross, "eliminated", "design"), (other, "rest", "below")):
-                    printer.line(f"part_of({source}, width, {rows}, start, wide, {array} + batch * {rows} * wide);")
+                printer.line(f"part_of(design, width, eliminated, start, wide, {cross} + batch * eliminated * wide);")
+                if not self.whole:
+                    other = self.function.computed(f"{step.name}.left_{number}", (*batch, self.rest, *shape))
+                    printer.line(f"part_of(below, width, rest, start, wide, {other} + batch * rest * wide);")
+
+
+def _product(left: str, right: str) -> str:
+    """Two factors, without those that are one."""
+    return " * ".join(part for part in (left, right) if part != "1") or "1"
 
 
 def _live(features: tuple[Feature, ...]) -> tuple[Feature, ...]:

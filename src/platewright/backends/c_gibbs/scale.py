@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from platewright.algebra.build import log, power
 from platewright.backends.c_gibbs.block_density import DensityWriter
 from platewright.backends.c_gibbs.coordinates import Elements
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot, along
@@ -60,10 +61,9 @@ class ScaleWriter:
         printer.line(f"{printer.column(self.scale)}[0] = {value};")
         for form in self.block.scaled:
             with self.elements(function, form) as (value, noise):
-                mean, precision = (printer.code(part).text for part in (form.mean, form.precision))
-                printer.line(f"const double sharp = {precision};")
-                printer.line(f"{value} = {mean} + {noise} / sqrt(sharp);")
-                printer.line("total -= 0.5 * log(sharp);")
+                mean, spread = printer.code(form.mean).text, printer.code(power(form.precision, -0.5)).wrapped(2)
+                printer.line(f"{value} = {mean} + {noise} * {spread};")
+                printer.line(f"total -= 0.5 * {printer.code(log(form.precision)).wrapped(2)};")
             printer.forget()  # what comes next may look at it
         DensityWriter(function, self.block.factors).add_up(self.block.variables)
         printer.line("(void)at, (void)kept;")
@@ -78,8 +78,8 @@ class ScaleWriter:
         printer = function.printer
         for form in self.block.scaled:
             with self.elements(function, form) as (value, noise):
-                mean, precision = (printer.code(part).wrapped(3) for part in (form.mean, form.precision))
-                printer.line(f"{noise} = ({value} - {mean}) * sqrt({precision});")
+                mean, root = printer.code(form.mean).wrapped(2), printer.code(power(form.precision, 0.5)).wrapped(2)
+                printer.line(f"{noise} = ({value} - {mean}) * {root};")
         start = self.piece.coordinate(f"{printer.column(self.scale)}[0]")
         slice_along(function, self.number, start)
         printer.line(f"if (!isfinite({printer.column(self.scale)}[0]))")
@@ -95,14 +95,10 @@ def noise_of(form: Scaled) -> str:
 
 
 def slice_along(function: Function, number: int, start: str) -> None:
-    """Draw by a slice along `density_*`; the sum of the moves is left for the caller, who sets the width."""
+    """Draw by a slice along `density_*`, which leaves the state there; the caller sets the width by the moves."""
     printer = function.printer
     density, tuning = f"density_{number}", printer.column("tuning")
     printer.line(f"const double start = {start};")
-    printer.line(f"if (!isfinite({density}(chain, NULL, NULL, start)))")
-    printer.line("    return bad;")
     printer.line(f"const double found = slice_draw({density}, chain, random, NULL, NULL, start, {tuning}[0]);")
     printer.line(f"{tuning}[1] += fabs(found - start);")
     printer.line(f"{tuning}[2] += 1.0;")
-    printer.line("/* what was found becomes the state */")
-    printer.line(f"{density}(chain, NULL, NULL, found);")

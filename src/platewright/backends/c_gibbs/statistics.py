@@ -1,20 +1,18 @@
 """Print the statistics and assignments of a Gibbs block as C: statements over the same rows share one loop.
 
-A weight of a pool that is the same for all rows of a cell is taken out of the pool, `weight(cell) * pool`, so that
-pools of data alone stay what they are while a precision moves; they are then computed once, before the first sweep.
+A pool of data alone comes as few rows with the same squares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 
-from platewright.algebra.build import multiply, substitute
+from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     ONE,
+    Add,
     Call,
-    Constant,
     Expression,
     Index,
     Indicator,
@@ -27,45 +25,11 @@ from platewright.backends.c.pool import live_features
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.expression import is_product
 from platewright.backends.c_gibbs.function import Extent, Function, Slot, along
-from platewright.program.program import Program, expressions_of, statement_text
+from platewright.program.program import expressions_of, statement_text
 from platewright.program.statements import Assign, Pool, Statistic
 
 PARTS = ("total", "mean", "scatter")
 """The arrays of a pool."""
-
-
-@dataclass(frozen=True)
-class Split:
-    """The passes of a block: over data alone, and those that unknowns enter; for pools the weight taken out."""
-
-    fixed: tuple[Statistic | Pool, ...]
-    moving: tuple[Statistic | Pool, ...]
-    outside: dict[str, Expression]
-
-
-def split_passes(program: Program, changing: frozenset[str]) -> Split:
-    """What can be computed once, and what each sweep has to."""
-    fixed: list[Statistic | Pool] = []
-    moving: list[Statistic | Pool] = []
-    outside: dict[str, Expression] = {}
-    for statement in program.passes:
-        if isinstance(statement, Pool):
-            statement, outside[statement.name] = without_common_weight(statement)
-        used = {name for expression in expressions_of(statement) for name in names(expression)}
-        (moving if used & changing else fixed).append(statement)
-    return Split(tuple(fixed), tuple(moving), outside)
-
-
-def without_common_weight(pool: Pool) -> tuple[Pool, Expression]:
-    """The pool with what is left of its weight in the rows, and the factor that all rows of a cell share."""
-    at_cell: dict[Expression, Expression] = {cell.code: cell.index for cell in pool.cells if names(cell.code)}
-    inside: list[Expression] = []
-    common: list[Expression] = []
-    for factor in is_product(pool.weight):
-        moved = substitute(factor, at_cell)
-        is_common = not free_indices(moved) & set(pool.over) and not isinstance(factor, Constant)
-        (common if is_common else inside).append(moved if is_common else factor)
-    return replace(pool, weight=multiply(1.0, *inside)), multiply(1.0, *common)
 
 
 def pool_width(pool: Pool) -> Extent:
@@ -77,11 +41,12 @@ def pool_slots(pool: Pool, block: int, fixed: bool) -> dict[str, Slot]:
     """The arrays of a pool by name."""
     cells, width = along(tuple(cell.index for cell in pool.cells)), pool_width(pool)
     shapes = {"total": cells, "mean": (*cells, width), "scatter": (*cells, width, width), "offset": (*cells, width)}
+    if fixed:
+        shapes = {"total": cells, "rows": (*cells, (*width, ()), width)}
     found = {}
     for part, extents in shapes.items():
         name = f"{pool.name}.{part}"
-        if part != "offset" or not fixed:
-            found[name] = Slot(f"{block}:{name}", name, "fixed" if fixed else "computed", extents, False, block)
+        found[name] = Slot(f"{block}:{name}", name, "fixed" if fixed else "computed", extents, False, block)
     return found
 
 
@@ -163,6 +128,9 @@ class StatisticsWriter:
             for index in statement.indices:
                 if index not in groups:
                     inside.enter_context(self.printer.loop(index))
+            for factor in rest:
+                if isinstance(factor, Add) and self.printer.depth(factor) < len(self.printer.stack) - 1:
+                    self.printer.kept(factor)  # a form that the innermost index does not change
             value = self.printer.code(multiply(1.0, *rest))
             array = self.printer.column(statement.name)
             target = f"sum_of_{array}"
@@ -201,19 +169,10 @@ class StatisticsWriter:
 
     def pool_row(self, pool: Pool) -> None:
         """Add a row to its cell, its squares about the first row of the cell."""
-        total, mean, scatter, offset = self.pool_arrays(pool)
         live = [pool.features[k] for k in live_features(pool)]
         plain = not any(feature.inner for feature in live)
         width = str(len(live)) if plain else self.function.length_text(pool_width(pool))
-        flat = ""
-        for cell in pool.cells:
-            size = self.printer.size(cell.index.plate)
-            inside = self.printer.position(cell.code, size)
-            flat = f"({flat}) * {size} + {inside}" if flat else inside
-        self.printer.line(f"const int64_t cell = {flat or '0'}, width = {width};")
-        self.printer.line(f"const double weight = {self.printer.code(pool.weight).text};")
-        if pool.weight != ONE:
-            self.printer.line("bad |= weight < 0.0;")
+        self.pool_cell(pool, width)
         self.printer.line(f"double row[{width if width != '0' else '1'}];")
         place = "0"
         for feature in live:
@@ -225,8 +184,24 @@ class StatisticsWriter:
                 value = self.printer.code(feature.expression).text
                 self.printer.line(f"row[{f'{place} + {at}' if at else place}] = {value};")
             place += f" + {self.function.length_text((tuple(index.plate for index in feature.inner),))}"
-        places = f"{total} + cell, {mean} + cell * width, {offset} + cell * width"
-        self.printer.line(f"add_row(row, weight, width, {places}, {scatter} + cell * width * width);")
+        self.printer.line(f"add_row(row, weight, width, {self.pool_places(pool)});")
+
+    def pool_cell(self, pool: Pool, width: str) -> None:
+        """Where a row belongs, and its weight."""
+        flat = ""
+        for cell in pool.cells:
+            size = self.printer.size(cell.index.plate)
+            inside = self.printer.position(cell.code, size)
+            flat = f"({flat}) * {size} + {inside}" if flat else inside
+        self.printer.line(f"const int64_t cell = {flat or '0'}, width = {width};")
+        self.printer.line(f"const double weight = {self.printer.code(pool.weight).text};")
+        if pool.weight != ONE:
+            self.printer.line("bad |= weight < 0.0;")
+
+    def pool_places(self, pool: Pool) -> str:
+        """The arrays of the cell."""
+        total, mean, scatter, offset = self.pool_arrays(pool)
+        return f"{total} + cell, {mean} + cell * width, {offset} + cell * width, {scatter} + cell * width * width"
 
     def pool_after(self, pool: Pool) -> None:
         """From the centre and sums about it to the mean and the scatter about it."""

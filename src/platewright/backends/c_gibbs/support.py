@@ -179,6 +179,15 @@ static void rows_of_pool(double total, const double *mean, double *scatter, int6
     }
 }
 """,
+    "add_rows": """
+/* Add rows that lie one after another to a pool, each with the same weight. */
+static void add_rows(int64_t count, const double *rows, double weight, int64_t width, double *total, double *centre,
+                     double *offset, double *scatter)
+{
+    for (int64_t r = 0; r < count; r++)
+        add_row(rows + r * width, weight, width, total, centre, offset, scatter);
+}
+""",
     "add_column": """
 /* Add a column of the rows of a pool, so many times, to a column of other rows. */
 static void add_column(double *line, int64_t width, const double *pool, int64_t wide, double times)
@@ -198,11 +207,13 @@ static void part_of(const double *table, int64_t width, int64_t rows, int64_t st
     "triangularised": """
 /* Rotate rows to upper triangular form by Householder's reflections, the largest entry of a column in the pivot row
  * (Powell and Reid): rows of very different size keep their digits each. Returns how many of the first `eliminated`
- * columns follow from others, so that nothing is known about their unknowns; `rows` is at least `width`. */
+ * columns follow from others, so that nothing is known about their unknowns; `rows` is at least `width`. Rows that
+ * these columns leave are rotated on only where they are too many. */
 static int64_t triangularised(double *design, int64_t rows, int64_t width, int64_t eliminated)
 {
     int64_t lost = 0;
-    for (int64_t j = 0; j < width; j++) {
+    const int64_t last = rows > width ? width : eliminated;
+    for (int64_t j = 0; j < last; j++) {
         double whole = 0.0, below = 0.0, largest = 0.0;
         int64_t best = j;
         for (int64_t i = 0; i < rows; i++) {
@@ -223,11 +234,12 @@ static int64_t triangularised(double *design, int64_t rows, int64_t width, int64
             design[j * width + k] = design[best * width + k];
             design[best * width + k] = held;
         }
+        const double unit = largest < 1e-140 || largest > 1e140 ? largest : 1.0; /* so that no square is lost */
         for (int64_t i = j; i < rows; i++) {
-            const double part = design[i * width + j] / largest;
+            const double part = unit == 1.0 ? design[i * width + j] : design[i * width + j] / unit;
             below += part * part;
         }
-        const double length = largest * sqrt(below), first = design[j * width + j];
+        const double length = unit * sqrt(below), first = design[j * width + j];
         const double pivot = first < 0.0 ? length : -length, mirror = first - pivot;
         if (j < eliminated && length <= 8.0 * (double)width * 0x1p-52 * sqrt(whole + length * length))
             lost++;

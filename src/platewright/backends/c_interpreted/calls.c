@@ -19,6 +19,21 @@ static struct operand truth(struct reader *reader, struct operand it)
     return compared(reader, SET_UNLIKE, it, of_constant(it.type == REAL ? REAL : INTEGER, (value){.i = 0}));
 }
 
+/* Values that stay in registers while others are computed: a place is loaded, for it may be written meanwhile. */
+static struct operand settled(struct reader *reader, struct operand it)
+{
+    if (it.kind != PLACE && it.kind != COMPARED)
+        return it;
+    struct operand found = in_register(it.type, held(reader, it));
+    found.temporary = 1;
+    return found;
+}
+
+static int is_one(struct operand it)
+{
+    return it.kind == CONSTANT && (it.type == REAL ? it.constant.d == 1.0 : it.constant.i == 1);
+}
+
 static struct operand arithmetic(struct reader *reader, int sign, struct operand left, struct operand right, int before)
 {
     if (left.type >= POINTER) {
@@ -26,6 +41,8 @@ static struct operand arithmetic(struct reader *reader, int sign, struct operand
         const int known = (sign == '+' || (sign == '-' && !bytes)) && right.type == INTEGER;
         if (!known || left.type == POINTER + NOTHING || left.type == POINTER + CHAIN)
             refuse(reader, "such reckoning with addresses is not ours");
+        if (right.kind == CONSTANT && !right.constant.i)
+            return settled(reader, left);
         const int32_t a = held(reader, left), b = held(reader, right);
         reader->free = before;
         return result_of(reader, left.type, bytes ? ADVANCE_BYTES : sign == '+' ? ADVANCE : RETREAT, a, b);
@@ -39,6 +56,14 @@ static struct operand arithmetic(struct reader *reader, int sign, struct operand
     }
     left = as_type(reader, left, real ? REAL : INTEGER);
     right = as_type(reader, right, real ? REAL : INTEGER);
+    if (sign == '*' && is_one(right))
+        return settled(reader, left);
+    if (sign == '*' && is_one(left))
+        return settled(reader, right);
+    if (!real && (sign == '+' || sign == '-') && right.kind == CONSTANT && !right.constant.i)
+        return settled(reader, left);
+    if (!real && sign == '+' && left.kind == CONSTANT && !left.constant.i)
+        return settled(reader, right);
     const int32_t a = held(reader, left), b = held(reader, right);
     reader->free = before;
     static const char signs[] = "+-*/%|";
@@ -48,16 +73,6 @@ static struct operand arithmetic(struct reader *reader, int sign, struct operand
     if (op < 0)
         refuse(reader, "such reckoning with doubles is not ours");
     return result_of(reader, real ? REAL : INTEGER, op, a, b);
-}
-
-/* Values that stay in registers while others are computed: a place is loaded, for it may be written meanwhile. */
-static struct operand settled(struct reader *reader, struct operand it)
-{
-    if (it.kind != PLACE && it.kind != COMPARED)
-        return it;
-    struct operand found = in_register(it.type, held(reader, it));
-    found.temporary = 1;
-    return found;
 }
 
 static int precedence(const struct reader *reader)
@@ -195,16 +210,33 @@ static struct operand call(struct reader *reader, struct word name)
         reader->free = before;
         return result_of(reader, REAL, MULTIPLY, it, it);
     }
+    static const struct {
+        const char *name;
+        int type, op;
+    } quick[] = {{"sqrt", REAL, SQUARE_ROOT}, {"isfinite", INTEGER, FINITE}};
+    for (int k = 0; k < 2; k++)
+        if ((size_t)name.length == strlen(quick[k].name) && !memcmp(name.at, quick[k].name, (size_t)name.length)) {
+            const int32_t it = held(reader, as_type(reader, expression(reader), REAL));
+            take(reader, ')');
+            reader->free = before;
+            return result_of(reader, quick[k].type, quick[k].op, it, 0);
+        }
     if (name.length == 6 && !memcmp(name.at, "within", 6)) {
-        const int32_t code = held(reader, as_type(reader, assignment(reader), INTEGER));
+        const struct operand at = settled(reader, as_type(reader, assignment(reader), INTEGER));
         take(reader, ',');
-        const int32_t size = held(reader, as_type(reader, assignment(reader), INTEGER));
+        const struct operand limit = settled(reader, as_type(reader, assignment(reader), INTEGER));
         take(reader, ',');
         take(reader, '&');
         const struct operand bad = assignment(reader);
         take(reader, ')');
         if (bad.kind != HELD || bad.type != INTEGER || bad.temporary)
             refuse(reader, "a variable was expected");
+        const int known = at.kind == CONSTANT && limit.kind == CONSTANT;
+        if (known && (uint64_t)at.constant.i < (uint64_t)limit.constant.i) {
+            reader->free = before;
+            return at;
+        }
+        const int32_t code = held(reader, at), size = held(reader, limit);
         reader->free = before;
         struct operand found = result_of(reader, INTEGER, WITHIN, code, size);
         reader->function->code[reader->function->length - 1].d = (int16_t)bad.a;

@@ -23,6 +23,8 @@ struct code {
     X(MULTIPLY, r[at->a].d = r[at->b].d *r[at->c].d)                                                                   \
     X(DIVIDE, r[at->a].d = r[at->b].d / r[at->c].d)                                                                    \
     X(NEGATE, r[at->a].d = -r[at->b].d)                                                                                \
+    X(SQUARE_ROOT, r[at->a].d = sqrt(r[at->b].d))                                                                      \
+    X(FINITE, r[at->a].i = !!isfinite(r[at->b].d))                                                                     \
     X(ADD_WHOLE, r[at->a].i = r[at->b].i + r[at->c].i)                                                                 \
     X(SUBTRACT_WHOLE, r[at->a].i = r[at->b].i - r[at->c].i)                                                            \
     X(MULTIPLY_WHOLE, r[at->a].i = r[at->b].i * r[at->c].i)                                                            \
@@ -36,6 +38,7 @@ struct code {
     X(LOAD, r[at->a] = ((value *)r[at->b].p)[r[at->c].i])                                                              \
     X(LOAD_OF_TABLE, r[at->a] = ((value *)r[at->b].p)[r[at->c].i * r[at->d].i + r[at->e].i])                           \
     X(ADD_PRODUCT, r[at->a].d = r[at->b].d + r[at->c].d * r[at->d].d)                                                  \
+    X(SUBTRACT_PRODUCT, r[at->a].d = r[at->b].d - r[at->c].d * r[at->d].d)                                             \
     X(ADD_PRODUCT_WHOLE, r[at->a].i = r[at->b].i * r[at->c].i + r[at->d].i)
 
 #define SET_REAL(NAME, SIGN) X(SET_##NAME, r[at->a].i = r[at->b].d SIGN r[at->c].d)

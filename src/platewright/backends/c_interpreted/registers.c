@@ -49,6 +49,8 @@ static void emit_value(struct reader *reader, int op, int32_t a, int32_t b, int3
     const struct code *last = NULL;
     if (b != c && op == ADD && (last = passing(reader, MULTIPLY, c)))
         emit_joined(reader, ADD_PRODUCT, a, b, last->b, last->c, 0);
+    else if (b != c && op == SUBTRACT && (last = passing(reader, MULTIPLY, c)))
+        emit_joined(reader, SUBTRACT_PRODUCT, a, b, last->b, last->c, 0);
     else if (b != c && op == ADD_WHOLE && (last = passing(reader, MULTIPLY_WHOLE, b)))
         emit_joined(reader, ADD_PRODUCT_WHOLE, a, last->b, last->c, c, 0);
     else if (b != c && op == LOAD && !reader->kept && (last = passing(reader, ADD_PRODUCT_WHOLE, c)))

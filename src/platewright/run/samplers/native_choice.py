@@ -19,20 +19,20 @@ from platewright.family import Array
 from platewright.run.samplers.native_gibbs import (
     NativeGibbs,
     compiled_gibbs,
-    data_given,
     flags_for,
     integer_names,
     needed_compiler,
     rows_in_a_sweep,
 )
+from platewright.run.samplers.native_given import data_given
 from platewright.run.samplers.starting import Start
 from platewright.schemas.gibbs import GibbsPlan
 
 PROBED = 2
 """Sweeps that are interpreted to see what they take."""
 
-STEPS_OF_A_LINE = 125_000
-"""Instructions that are interpreted in about the time that a compiler takes for one line."""
+STEPS_OF_A_LINE = 250_000
+"""Instructions that are interpreted in about the time that a line takes to be compiled and to run its share."""
 
 
 def native_gibbs(

@@ -10,17 +10,14 @@ import ctypes
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from platewright.backends.c.compile import FLAGS, LIGHT, Compiler, find_compiler, library, loaded_library
-from platewright.backends.c.expression import Unprintable
-from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.coordinate_slices import ALONG
-from platewright.backends.c_gibbs.function import Slot
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.c_interpreted.interpreted import Interpreted
 from platewright.backends.kernels.coordinates import Joined
@@ -29,12 +26,11 @@ from platewright.backends.kernels.hamiltonian_mover import FIRST_STEP
 from platewright.backends.kernels.slices import slice_widths
 from platewright.errors import BackendError, ImproperPosterior, PlatewrightError
 from platewright.family import Array
-from platewright.program.statements import Pool
 from platewright.run.checks.sanity import check_finite
-from platewright.run.execute import arguments, loaded
+from platewright.run.samplers.native_given import data_given, plain
 from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.blocks import HamiltonianBlock
-from platewright.schemas.gibbs import ExactBlock, GibbsPlan
+from platewright.schemas.gibbs import GibbsPlan
 
 OUTSIDE, MEMORY, IMPROPER, NOT_FINITE, IMPOSSIBLE = 1, 2, 3, 4, 5
 """What the emitted functions return when something is wrong."""
@@ -84,13 +80,6 @@ def needed_compiler() -> Compiler:
     return found
 
 
-def data_given(
-    plan: GibbsPlan, source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]
-) -> dict[str, Array]:
-    """Columns and statistics of data alone, by key."""
-    return {**_columns(source, columns, sizes), **_fixed(plan, source, columns, sizes)}
-
-
 def flags_for(plan: GibbsPlan, sizes: Mapping[str, int]) -> tuple[str, ...]:
     """Sweeps over few rows take microseconds; paths evaluate a gradient many times in each."""
     follows = any(isinstance(block, HamiltonianBlock) for block in plan.blocks)
@@ -100,58 +89,6 @@ def flags_for(plan: GibbsPlan, sizes: Mapping[str, int]) -> tuple[str, ...]:
 def rows_in_a_sweep(plan: GibbsPlan, sizes: Mapping[str, int]) -> int:
     """Elements of all factors."""
     return sum(math.prod(sizes.get(axis.plate, 1) for axis in factor.axes) for factor in plan.factors)
-
-
-def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> dict[str, Array]:
-    found = {}
-    for slot in source.slots:
-        if slot.role != "column":
-            continue
-        if slot.name not in columns:
-            raise Unprintable(f"the data have no {slot.name}")
-        found[slot.key] = _plain(columns[slot.name], slot, sizes)
-    return found
-
-
-def _plain(values: Any, slot: Slot, sizes: Mapping[str, int]) -> Array:
-    """An array as C reads it: contiguous, int64 or double, of the right shape."""
-    array = np.asarray(values)
-    if array.size == 1 and not slot.extents:
-        array = array.reshape(())  # a single number may come as a column of one row
-    if array.shape != slot.shape(sizes):
-        raise Unprintable(f"{slot.name} has shape {array.shape} instead of {slot.shape(sizes)}")
-    return np.array(array, np.int64 if slot.integer else np.float64, order="C")
-
-
-def _fixed(
-    plan: GibbsPlan, source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[str, int]
-) -> dict[str, Array]:
-    """Statistics that no unknown enters, by the emitted NumPy module."""
-    found: dict[str, Array] = {}
-    for number, split in source.splits.items():
-        block = plan.blocks[number]
-        if not split.fixed or not isinstance(block, ExactBlock):
-            continue
-        small = replace(block.plan.program, passes=split.fixed, body=(), results=())
-        module = loaded(small)
-        with np.errstate(all="ignore"):
-            values = module.statistics(*arguments(small, module, columns, sizes))
-        for statement, value in zip(split.fixed, values.values(), strict=True):
-            if isinstance(statement, Pool):
-                found |= _pool(number, statement, value, sizes)
-            else:
-                found[f"{number}:{statement.name}"] = np.array(value, dtype=np.float64, order="C")
-    return found
-
-
-def _pool(number: int, pool: Pool, value: Any, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """The parts of a pool that belong to features which differ from row to row."""
-    total, mean, scatter = value[:3]
-    widths = [int(np.prod([sizes[index.plate] for index in feature.inner], dtype=int)) for feature in pool.features]
-    edges = np.cumsum([0, *widths])
-    live = [column for k in live_features(pool) for column in range(edges[k], edges[k + 1])]
-    parts = {"total": total, "mean": mean[..., live], "scatter": scatter[..., live, :][..., live]}
-    return {f"{number}:{pool.name}.{part}": np.array(array, float, order="C") for part, array in parts.items()}
 
 
 RANDOM = "random numbers"
@@ -167,7 +104,7 @@ class NativeChain:
         for slot in owner.source.slots:
             match slot.role:
                 case "unknown":
-                    self.arrays[slot.key] = _plain(values[slot.name], slot, owner.sizes)
+                    self.arrays[slot.key] = plain(values[slot.name], slot, owner.sizes)
                 case "computed":
                     kind = np.int64 if slot.integer else np.float64
                     self.arrays[slot.key] = np.zeros(slot.shape(owner.sizes), kind)
