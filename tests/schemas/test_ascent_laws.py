@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +14,13 @@ from platewright.backends.kernels.ascent import ascended, looked
 from platewright.errors import NotSolvable
 from platewright.family import Array
 from platewright.operation import Declined
+from platewright.run.hidden.batchable import why_whole
 from platewright.run.hidden.em import Runner, start_expectations
 from platewright.run.hidden.em_search import run_em
 from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.enumeration import weighed
-from schemas.raised_models import RAISED, RANDOM
+from schemas.raised_models import RAISED, RANDOM, gammas
 from schemas.small_instance import Case, Instance, Values, instance
 
 EACH = pytest.mark.parametrize("case", (*RAISED, *RANDOM), ids=str)
@@ -74,10 +76,16 @@ def test_an_ascent_never_falls_and_raises_what_has_a_slope(case: Case) -> None:
     everything = {**small.columns, **values, **runner.expected(values).expectations}
     for number, hill in enumerate(runner.hills, start=len(plan.blocks)):
         hill.given({**everything, **runner.summed(plan.latent.programs[number], everything)})
-        before, slope = looked(hill, hill.coordinates.free(values))
+        near = hill.coordinates.free(values)
+        before, slope = looked(hill, near)
         after, rest = looked(hill, hill.coordinates.free(ascended(hill, values)))
         assert after > before or np.abs(slope).max() < 1e-6
         assert np.abs(rest).max() < 1e-4 * (1 + np.abs(slope).max()), "a dozen of Newton's steps lead to the top"
+        for seed in range(5):
+            far = near + 2 * np.random.default_rng(seed).normal(size=len(near))
+            before, _ = looked(hill, far)
+            after, _ = looked(hill, hill.coordinates.free(ascended(hill, hill.coordinates.values(far)[0])))
+            assert after > before
 
 
 @EACH
@@ -157,7 +165,39 @@ def test_the_units_of_a_covariate_do_not_matter(size: float) -> None:
     assert fit.log_joint == pytest.approx(plain.log_joint, rel=1e-7)
 
 
+def test_numbers_far_from_zero_lose_no_digits() -> None:
+    m = pw.Model("scales with an odd prior")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.p = pw.Dirichlet(2.0, over=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    m.mu = pw.Flat(plates=k)
+    m.s = pw.HalfCauchy(scale=1, plates=k)
+    m.y = pw.Normal(m.mu[m.z], sd=m.s[m.z], plates=n)
+    r = np.random.default_rng(0)
+    y = np.round(np.concatenate([r.normal(0, 1, 60), r.normal(8, 2, 60)]), 3)
+    near, far = (m.learn({"y": y + offset}, goal="map", restarts=2) for offset in (0.0, 1e8))
+    assert far.log_joint == pytest.approx(near.log_joint, rel=1e-6)
+
+
 # -- statistics, batches, many coordinates ---
+
+
+def test_statistics_of_batches_give_the_modes_of_all_rows(tmp_path: Path) -> None:
+    m = gammas()
+    r = np.random.default_rng(0)
+    y = np.concatenate([r.gamma(2.0, 1.0, 90_000), r.gamma(30.0, 0.5, 90_000)])
+    rows = tmp_path / "rows.csv"
+    rows.write_text("y\n" + "\n".join(map(repr, y.tolist())), encoding="utf-8")
+    options = {"goal": "map", "restarts": 1, "iterations": 6, "backend": "numpy"}
+    batched, whole = (m.learn(data, **options) for data in (rows, {"y": y}))
+    assert "in batches" in batched.how
+    assert batched.log_joint == pytest.approx(whole.log_joint, rel=1e-9)
+
+
+def test_slopes_that_need_rows_need_all_of_them() -> None:
+    found = {case.name: why_whole(parts(case, 0)[0], "n") for case in RAISED}
+    assert found["gammas"] == ""
+    assert found["poisson_regressions"] == "the slopes of w need every row at each look"
 
 
 def test_what_is_an_exponential_family_leaves_statistics_and_no_row() -> None:
@@ -180,9 +220,9 @@ def test_many_coordinates_are_raised_by_what_steps_tell() -> None:
     m.w = pw.Normal(0, sd=1, plates=j)
     m.y = pw.Bernoulli(logit=pw.dot(m.x, m.w, over=j), plates=n)
     r = np.random.default_rng(1)
-    x = r.normal(size=(300, 60))
-    y = (r.random(300) < 1 / (1 + np.exp(-x[:, :3].sum(axis=1)))).astype(int)
-    w = m.learn({"x": x, "y": y}, goal="map")["w"].value
+    x = r.normal(size=(300, 60)) * np.linspace(0.2, 5, 60)
+    y = (r.random(300) < 1 / (1 + np.exp(-x[:, :20].sum(axis=1)))).astype(int)
+    w = m.learn({"x": x, "y": y}, goal="map", restarts=1, iterations=2)["w"].value  # two looks, one step between
     slope = x.T @ (y - 1 / (1 + np.exp(-x @ w))) - w
     assert np.abs(slope).max() < 1e-3
 

@@ -280,7 +280,8 @@ def ascended(density, values):
             direction, widths = newton(density, u, slope, widths)
         else:
             direction = remembered(slope, steps)
-        rise = float(slope @ direction)
+        with np.errstate(all="ignore"):
+            rise = float(slope @ direction)
         if not np.isfinite(rise) or rise <= ENOUGH * (1 + abs(height)):
             break
         length = climbing_length(density, u, direction, height, rise)

@@ -42,7 +42,8 @@ def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
             direction, widths = newton(density, u, slope, widths)
         else:
             direction = remembered(slope, steps)
-        rise = float(slope @ direction)
+        with np.errstate(all="ignore"):
+            rise = float(slope @ direction)
         if not np.isfinite(rise) or rise <= ENOUGH * (1 + abs(height)):
             break
         length = climbing_length(density, u, direction, height, rise)
