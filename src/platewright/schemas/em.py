@@ -53,6 +53,11 @@ class EMPlan:
         return self.latent.hidden
 
     @property
+    def complete(self) -> Plan:
+        """The exact mode of the (first) block of parameters."""
+        return self.blocks[0]
+
+    @property
     def solved(self) -> tuple[tuple[str, ...], ...]:
         """The parameters of each block that has a closed mode."""
         return tuple(tuple(name for c in block.conditionals for name in c.variables) for block in self.blocks)

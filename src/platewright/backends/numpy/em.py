@@ -61,7 +61,8 @@ class _EMEmitter(HiddenEmitter):
         for number, block in enumerate(self.plan.blocks):
             self.program = self.plan.latent.programs[number]
             ending = f"_{number}" if self.turns else ""
-            parts += [self.statistics_of(ending), self.maximise_function(block, ending)]
+            parts += [self.statistics_of(ending)] if self.program.passes or not self.turns else []
+            parts.append(self.maximise_function(block, ending))
         for number, found in enumerate(self.plan.ascents, start=len(self.plan.blocks)):
             parts += self.ascent_functions(found, number)
         parts += [self.improved_function(), *self.hidden_functions(), self.expect_function()]
