@@ -79,7 +79,7 @@ def maximise_0(found, data, size):
     count_z = found["count_z"]
     block1_pool_2 = found["block1_pool_2"]
     # a, b given the rest: jointly Gaussian
-    block1_columns = np.cumsum([0, 1, 1])
+    block1_columns = edges_of(1, 1)
     # rows of a
     block1_rows_0 = np.concatenate([np.full((size_k, 1), 1), np.full((size_k, 1), 0)], axis=-1)
     block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
@@ -565,15 +565,18 @@ def easy_root(scatter):
     """The root by LAPACK where no column is close to following from others; None where one is."""
     diagonal = scatter.diagonal(axis1=-2, axis2=-1)
     spread = diagonal > 0
-    if scatter.size == 0 or scatter[~spread].any():
+    every = spread.all()
+    if scatter.size == 0 or (not every and scatter[~spread].any()):
         return None
     try:
-        lower = np.linalg.cholesky(np.where(spread[..., None], scatter, np.identity(scatter.shape[-1])))
+        filled = scatter if every else np.where(spread[..., None], scatter, np.identity(scatter.shape[-1]))
+        lower = np.linalg.cholesky(filled)
     except np.linalg.LinAlgError:
         return None
     if (lower.diagonal(axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
         return None
-    return lower.swapaxes(-1, -2) * spread[..., None, :]
+    upper = lower.swapaxes(-1, -2)
+    return upper if every else upper * spread[..., None, :]
 
 
 def root_of_scatter(scatter, rest=None):
@@ -601,16 +604,31 @@ def root_of_scatter(scatter, rest=None):
     return root
 
 
+def edges_of(*widths):
+    """Where each of several spans of columns begins, and where the last one ends."""
+    edges = [0]
+    for width in widths:
+        edges.append(edges[-1] + width)
+    return edges
+
+
 def placed(rows, slots, positions, width, outputs):
     """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
     design = np.zeros((*rows.shape[:-1], width + outputs))
     design[..., width:] = rows[..., rows.shape[-1] - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
-        if len(position) == 1 and np.ndim(position) == 1:
-            design[..., position[0]] += rows[..., start]
+        if isinstance(position, slice):  # all of an unknown's columns, side by side
+            design[..., position] += rows[..., start:stop]
             continue
-        chosen = np.asarray(position)[..., :, None] == np.arange(width)
-        design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+        at = np.asarray(position)
+        if at.shape == (1,):
+            design[..., at[0]] += rows[..., start]
+        elif at.shape[-1] == 1:  # one column in each cell
+            flat = design.reshape(-1, width + outputs)
+            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+        else:  # some may be the same
+            chosen = at[..., :, None] == np.arange(width)
+            design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
     return design
 
 

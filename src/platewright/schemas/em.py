@@ -95,6 +95,10 @@ class EMPlan:
         return f"{shown}, in turn" if len(self.blocks) + len(self.ascents) > 1 else shown
 
 
+Way = OneOf["at once", "in turn", "along slopes"]
+"""How parameters are found: by one closed mode, by several in turn, or where there is none along slopes."""
+
+
 def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
     """EM when the unknowns are parameters and hidden variables, and the former have a closed-form mode or slopes."""
     prepared = prepare(graph)
@@ -104,7 +108,8 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
     reason = ""
     declined: list[Declined] = []
     # Whatever comes anew with every row is integrated out, unless all of it has a mode of closed form.
-    for hidden, way in ((holes, "at once"), (gaussians, "in turn"), (holes, "in turn"), (gaussians, "along slopes")):
+    ways: list[tuple[list[str], Way]] = [(holes, "at once"), (gaussians, "in turn"), (holes, "in turn")]
+    for hidden, way in [*ways, (gaussians, "along slopes")]:
         if not classes and not hidden and way == "at once":
             continue
         found = _planned(graph, prepared, classes, hidden, goal, way)
@@ -116,10 +121,6 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
             reason = found.reason
     apart = [refusal.reason for refusal in declined if refusal.reason != reason]
     return Declined(NAME, "; else: ".join([*dict.fromkeys(apart), reason]))
-
-
-Way = OneOf["at once", "in turn", "along slopes"]
-"""How parameters are found: by one closed mode, by several in turn, or where there is none along slopes."""
 
 
 def _planned(

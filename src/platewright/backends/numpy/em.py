@@ -46,6 +46,7 @@ class _EMEmitter(HiddenEmitter):
     """Prints all programs of a plan with one table of names."""
 
     title = "expectation maximisation"
+    plan: EMPlan
 
     def __init__(self, plan: EMPlan) -> None:
         endings = [f"_{number}" for number in range(len(plan.latent.programs))]
