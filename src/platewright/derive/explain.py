@@ -202,6 +202,7 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     else:
         lines.append("expectation: posterior of the hidden variables given data and parameters")
         second = "maximisation: the closed-form mode, with expected statistics in place of known ones"
+        second = second if plan.blocks else "maximisation: no parameter has a closed-form mode"
     for group in plan.latent.gaussian:
         lines.append(
             f"    {', '.join(member.name for member in group.members)}: Gaussian, integrated out in each element"
@@ -214,7 +215,14 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     lines += [f"    {_line(statement)}" for statement in plan.expect.body]
     lines += [f"    {_line(statement)}" for chain in plan.latent.chains for statement in chain.shares.body]
     lines += ["", second]
-    for block, program in zip(plan.blocks, plan.latent.programs, strict=True):
+    for block, program in zip(plan.blocks, plan.latent.programs, strict=False):
         lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
         lines += [f"    {_line(statement)}" for statement in program.passes]
+    if isinstance(plan, EMPlan):
+        for ascent, program in zip(plan.ascents, plan.latent.programs[len(plan.blocks) :], strict=True):
+            lines += ["", f"ascent: {', '.join(ascent.variables)} raised along slopes of the expected log joint, for"]
+            lines += [f"    {ascent.why}"]
+            lines += [f"    {_line(statement)}" for statement in program.passes]
+            lines += [f"    log factor of {factor.owner}: {factor.summed}" for factor in ascent.factors]
+            lines += [f"    {slope}" for slope in ascent.slopes]
     return "\n".join(lines + _about_labels(plan) + _ending(plan))

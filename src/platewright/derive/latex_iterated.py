@@ -13,6 +13,7 @@ from platewright.derive.planner import AnyPlan
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
 from platewright.graph.graph import Factor
 from platewright.schema import Plan
+from platewright.schemas.ascent import Ascent
 from platewright.schemas.blocks import Block, ExactBlock, way
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
@@ -34,6 +35,8 @@ def iterated_latex(plan: AnyPlan) -> str:
             lines += ["\\subsection*{Expectation}", *_hidden(plan.latent), "\\subsection*{Maximisation}"]
             for number, block in enumerate(plan.blocks):
                 lines += _updated(plan.latent, number, block, "the mode of ")
+            for number, ascent in enumerate(plan.ascents, start=len(plan.blocks)):
+                lines += _raised(plan.latent, number, ascent)
         case MeanFieldPlan():
             lines += ["\\subsection*{Hidden variables, from expected log factors}", *_hidden(plan.latent)]
             lines.append("\\subsection*{Parameters, from expected statistics}")
@@ -71,6 +74,17 @@ def _updated(latent: Latent, number: int, block: Plan, what: str) -> list[str]:
     program = latent.programs[number]
     lines = passes_latex(program) + body_latex(program)
     return [*lines, *(f"\n{what}{_distribution(c)}\n" for c in reversed(block.conditionals))]
+
+
+def _raised(latent: Latent, number: int, ascent: Ascent) -> list[str]:
+    """Expected log factors of parameters without a closed mode, and their slopes."""
+    shown = ", ".join(f"${symbol(name)}$" for name in ascent.variables)
+    lines = [*passes_latex(latent.programs[number]), f"\n{shown}: raised along the slopes of the sum of\n"]
+    lines += [*_factors(ascent.factors), "\nwhich are the sums of\n"]
+    for slope in ascent.slopes:
+        place = symbol(slope.variable, tuple(latex(at) for at in slope.at))
+        lines.append(f"\\[\n\\frac{{\\partial}}{{\\partial {place}}}: \\quad {latex(slope.expression)}\n\\]")
+    return lines
 
 
 def _block(number: int, block: Block) -> list[str]:

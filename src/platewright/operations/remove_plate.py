@@ -82,7 +82,7 @@ def _read(graph: Graph, plate: str) -> tuple[list[Factor], Expression, tuple[Sta
         )
     data = frozenset(name for name in graph.nodes if graph.is_known(name))
     hoister = Hoister(data, graph.nodes)
-    likelihood = _likelihood(terms, plate, hoister)
+    likelihood = collected(terms, hoister)
     return factors, likelihood, tuple(hoister.statistics.values())
 
 
@@ -90,7 +90,7 @@ def _listed(indices: Iterable[Index]) -> str:
     return ", ".join(index.name for index in indices)
 
 
-def _likelihood(terms: list[Term], plate: str, hoister: Hoister) -> Expression:
+def collected(terms: list[Term], hoister: Hoister) -> Expression:
     """`sum_i w_i(unknowns) T_i` with every sum over the data named."""
     collected: dict[tuple[tuple[Index, ...], Expression], Expression] = {}
     for term in terms:

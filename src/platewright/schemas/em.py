@@ -6,19 +6,22 @@ hidden values; EM puts their expectations in:
     sum_n [z[n] = k] y[n]      becomes      sum_n p(z[n] = k | data, parameters) y[n]
 
 So no algorithm is written for a model: the M step is the exact plan with soft statistics, the E step is the exact
-conditional of the hidden variables.
+conditional of the hidden variables. Parameters without a closed mode are raised along the slopes of the expected log
+joint instead (`schemas/ascent.py`), which cannot lower the objective either.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal as OneOf
 
 from platewright.algebra.expression import mentions
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
-from platewright.schemas.exact import Prepared, plan_exact, prepare
+from platewright.schemas.ascent import Ascent, draft_ascents, expected_ascent
+from platewright.schemas.exact import Prepared, normalisers, plan_exact, prepare
 from platewright.schemas.hidden import NAME, Hidden
 from platewright.schemas.latent import Latent, find_latent, hidden_classes, hidden_gaussians
 
@@ -34,8 +37,12 @@ class EMPlan:
     """Exact modes given hidden variables: one of all parameters, else of several blocks, each given the others."""
     rest: tuple[Factor, ...]
     """Log factors without hidden variables: part of the objective."""
+    factors: tuple[Factor, ...]
+    """The log factors of the joint."""
     steps: tuple[Step, ...] = ()
     barren: tuple[str, ...] = ()
+    ascents: tuple[Ascent, ...] = ()
+    """Parameters without a closed mode; their programs come after those of the blocks."""
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
     proper: bool = True
@@ -51,6 +58,22 @@ class EMPlan:
         return self.blocks[0]
 
     @property
+    def solved(self) -> tuple[tuple[str, ...], ...]:
+        """The parameters of each block that has a closed mode."""
+        return tuple(tuple(name for c in block.conditionals for name in c.variables) for block in self.blocks)
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """All parameters, each once."""
+        raised = (ascent.variables for ascent in self.ascents)
+        return tuple(dict.fromkeys(name for group in (*self.solved, *raised) for name in group))
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether some parameters are found given the values of others."""
+        return len(self.blocks) != 1 or bool(self.ascents)
+
+    @property
     def maximise(self) -> Program:
         """The exact mode of the (first) block, from soft statistics."""
         return self.latent.programs[0]
@@ -63,20 +86,21 @@ class EMPlan:
     @property
     def summary(self) -> str:
         """One line about the two steps."""
-        found = [", ".join(name for c in block.conditionals for name in c.variables) for block in self.blocks]
-        modes = f"the exact mode of {', then of '.join(found)}"
-        return (
-            f"expected statistics of {self.latent.summary}, then {modes}" if self.latent.names else f"{modes}, in turn"
-        )
+        ways = [f"the exact mode of {', then of '.join(map(', '.join, self.solved))}"] if self.blocks else []
+        if raised := ", then ".join(", ".join(ascent.variables) for ascent in self.ascents):
+            ways.append(f"{raised} raised along {'its slope' if ',' not in raised else 'their slopes'}")
+        shown = ", then ".join(ways)
+        if self.latent.names:
+            return f"expected statistics of {self.latent.summary}, then {shown}"
+        return f"{shown}, in turn" if len(self.blocks) + len(self.ascents) > 1 else shown
 
-    @property
-    def factors(self) -> tuple[Factor, ...]:
-        """The log factors of the joint."""
-        return self.complete.factors
+
+Way = OneOf["at once", "in turn", "along slopes"]
+"""How parameters are found: by one closed mode, by several in turn, or where there is none along slopes."""
 
 
 def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
-    """EM when the unknowns are parameters and hidden variables, and the former have a closed-form mode."""
+    """EM when the unknowns are parameters and hidden variables, and the former have a closed-form mode or slopes."""
     prepared = prepare(graph)
     now = prepared.graph
     classes, gaussians = hidden_classes(now), hidden_gaussians(now)
@@ -84,65 +108,87 @@ def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
     reason = ""
     declined: list[Declined] = []
     # Whatever comes anew with every row is integrated out, unless all of it has a mode of closed form.
-    for hidden, several in ((holes, False), (gaussians, True), (holes, True)):
-        if not classes and not hidden and not several:
+    ways: list[tuple[list[str], Way]] = [(holes, "at once"), (gaussians, "in turn"), (holes, "in turn")]
+    for hidden, way in [*ways, (gaussians, "along slopes")]:
+        if not classes and not hidden and way == "at once":
             continue
-        found = _planned(graph, prepared, classes, hidden, goal, several)
+        found = _planned(graph, prepared, classes, hidden, goal, way)
         if not isinstance(found, Declined):
             return replace(found, declined=tuple(declined))
         if left := [name for name in hidden if name not in holes]:
             declined.append(Declined(f"integrate {', '.join(left)} out", found.reason))
-        if classes or hidden or not reason:
+        if classes or hidden or not reason or way == "along slopes":
             reason = found.reason
     apart = [refusal.reason for refusal in declined if refusal.reason != reason]
-    return Declined(NAME, "; else: ".join([*apart, reason]))
+    return Declined(NAME, "; else: ".join([*dict.fromkeys(apart), reason]))
 
 
 def _planned(
-    graph: Graph, prepared: Prepared, classes: list[str], gaussians: list[str], goal: Goal, several: bool
+    graph: Graph, prepared: Prepared, classes: list[str], gaussians: list[str], goal: Goal, way: Way
 ) -> EMPlan | Declined:
-    """EM with a given choice of hidden variables; `several` blocks of parameters may take turns."""
+    """EM with a given choice of hidden variables."""
     now = prepared.graph
-    wanted = {*classes, *gaussians}
-    blocks = _mode_blocks(replace(now, known=now.known | wanted), several)
-    if isinstance(blocks, Declined):
-        given = f"with {', '.join([*classes, *gaussians])} known: " if wanted else ""
-        return Declined(NAME, given + blocks.reason)
-    if not wanted and len(blocks) == 1:
+    wanted = frozenset({*classes, *gaussians})
+    given = f"with {', '.join([*classes, *gaussians])} known: " if wanted else ""
+    complete = replace(now, known=now.known | wanted)
+    blocks, reasons = _mode_blocks(complete, way != "at once")
+    if reasons and way != "along slopes":
+        return Declined(NAME, given + "; ".join(dict.fromkeys(reasons.values())))
+    if not wanted and len(blocks) == 1 and not reasons:
         return Declined(NAME, "no discrete or Gaussian variable on a plate of rows is unknown")
-    latent = find_latent(now, classes, gaussians, [block.program for block in blocks], lambda factor: factor)
+    minus = normalisers(complete)
+    if isinstance(minus, Declined):
+        return minus
+    factors = (*now.factors, *minus)
+    taken = [statement.name for block in blocks for statement in block.program.passes]
+    drafts = draft_ascents(now, factors, wanted, reasons, taken)
+    if isinstance(drafts, Declined):
+        return Declined(NAME, given + drafts.reason)
+    programs = [*(block.program for block in blocks), *(draft.program for draft in drafts)]
+    latent = find_latent(now, classes, gaussians, programs, lambda factor: factor)
     if isinstance(latent, Declined):
         return latent
-    # Those of the exact plan, for they hold the normalisers of undirected parts too.
-    rest = tuple(factor for factor in blocks[0].factors if not mentions(factor.expression, wanted))
-    return EMPlan(graph, goal, latent, blocks, rest, prepared.steps, prepared.barren)
+    ascents, soft = [], list(latent.programs[: len(blocks)])
+    for draft, program in zip(drafts, latent.programs[len(blocks) :], strict=True):
+        ascent = expected_ascent(draft, program)
+        if isinstance(ascent, Declined):
+            return Declined(NAME, given + ascent.reason)
+        ascents.append(ascent[0])
+        soft.append(ascent[1])
+    latent = replace(latent, programs=tuple(soft))
+    rest = tuple(factor for factor in factors if not mentions(factor.expression, wanted))
+    return EMPlan(graph, goal, latent, blocks, rest, factors, prepared.steps, prepared.barren, tuple(ascents))
 
 
-def _mode_blocks(graph: Graph, several: bool) -> tuple[Plan, ...] | Declined:
+def _mode_blocks(graph: Graph, several: bool) -> tuple[tuple[Plan, ...], dict[str, str]]:
     """All parameters at once where their mode has a closed form, else Gaussian ones together and others one by one.
 
-    Each block given the others: a step to its mode cannot lower the objective, so EM goes on rising.
+    Each block given the others: a step to its mode cannot lower the objective, so EM goes on rising. Parameters that
+    have none come with the reason.
     """
     whole = plan_exact(graph, "map", with_evidence=False)
     if not isinstance(whole, Declined):
-        return (whole,)
+        return (whole,), {}
     if not several:
-        return whole
+        return (), {"": whole.reason}
     gaussian = [name for name in graph.unknown if graph.nodes[name].domain.is_unbounded]
     together = _given_the_rest(graph, gaussian) if gaussian else whole
     waiting = list(graph.unknown)
-    blocks = []
+    blocks: list[Plan] = []
+    reasons: dict[str, str] = {}
     if not isinstance(together, Declined):
         blocks.append(together)
         waiting = [name for name in waiting if name not in gaussian]
     for name in waiting:
         found = _given_the_rest(graph, [name])
         if isinstance(found, Declined):
-            if found.reason in whole.reason:
-                return Declined(NAME, whole.reason)
-            return Declined(NAME, f"{whole.reason}; and {name} alone, given the rest: {found.reason}")
-        blocks.append(found)
-    return tuple(blocks)
+            reasons[name] = found.reason
+        else:
+            blocks.append(found)
+    if reasons and len(blocks) > 1:
+        left = _mode_blocks(replace(graph, known=graph.known | set(reasons)), several)
+        return left[0], {**reasons, **left[1]}
+    return tuple(blocks), reasons
 
 
 def _given_the_rest(graph: Graph, block: list[str]) -> Plan | Declined:

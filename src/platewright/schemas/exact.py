@@ -6,7 +6,7 @@ One pass over the data; nothing to iterate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from platewright.algebra.build import add
@@ -72,7 +72,7 @@ def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int
     prepared = prepare(graph)
     steps = list(prepared.steps)
     graph_now = prepared.graph
-    minus = _normalisers(graph_now)
+    minus = normalisers(graph_now)
     if isinstance(minus, Declined):
         return minus
     pieces: list[Graph] = []
@@ -129,7 +129,7 @@ def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool
     return Declined(NAME, _stuck(search, start)) if done is None else done
 
 
-def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
+def normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
     """Minus the log normaliser of each undirected component."""
     found = []
     for component in chain_components(graph):
@@ -187,9 +187,15 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     is_open = may_be_zero(graph)
     body = [replace(s, expression=zero_wins(s.expression, is_open)) if isinstance(s, Assign) else s for s in body]
     sums = [replace(s, summand=zero_wins(s.summand, is_open)) for s in hoister.statistics.values()]
-    every: tuple[Statistic | Pool, ...] = (*sums, *passes)
-    used = _references(every, body)
-    columns = {name: graph.nodes[name].axes for name in graph.nodes if name in data and name in used}
+    return program_of(graph, (*sums, *passes), body)
+
+
+def program_of(
+    graph: Graph, passes: tuple[Statistic | Pool, ...], body: Sequence[Assign | Pool | Triangularise]
+) -> Program:
+    """The statements with what they read of the known, and what the model says about it."""
+    used = _references(passes, body)
+    columns = {name: node.axes for name, node in graph.nodes.items() if graph.is_known(name) and name in used}
     codes = {
         name: str(graph.nodes[name].domain.levels) for name in columns if graph.nodes[name].domain.kind == "levels"
     }
@@ -197,7 +203,7 @@ def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str
     within = {name: plate.within for name, plate in graph.plates.items() if plate.within is not None}
     whole = tuple(name for name in columns if graph.nodes[name].domain.kind == "integer")
     results, sizes = _results(body), fixed_sizes(graph)
-    return Program(graph.title, columns, every, tuple(body), results, codes, sizes, labels, within, whole)
+    return Program(graph.title, columns, passes, tuple(body), results, codes, sizes, labels, within, whole)
 
 
 def may_be_zero(graph: Graph) -> Callable[[Reference], bool]:
@@ -249,7 +255,7 @@ def _is_pass(pool: Pool, data: frozenset[str]) -> bool:
     return bool(used) and used <= data
 
 
-def _references(passes: tuple[object, ...], body: list[Assign | Pool | Triangularise]) -> set[str]:
+def _references(passes: tuple[object, ...], body: Sequence[Assign | Pool | Triangularise]) -> set[str]:
     from platewright.program.program import expressions_of
 
     found: set[str] = set()
@@ -259,7 +265,7 @@ def _references(passes: tuple[object, ...], body: list[Assign | Pool | Triangula
     return found
 
 
-def _results(body: list[Assign | Pool | Triangularise]) -> tuple[str, ...]:
+def _results(body: Sequence[Assign | Pool | Triangularise]) -> tuple[str, ...]:
     found = []
     for statement in body:
         match statement:

@@ -53,6 +53,11 @@ class MeanFieldPlan:
         """The exact posterior of each block of parameters, one of all where they have one together."""
         return tuple(block.plan for block in self.fields)
 
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """All parameters."""
+        return tuple(name for block in self.blocks for c in block.conditionals for name in c.variables)
+
     @cached_property
     def complete(self) -> Plan:
         """The distribution of all parameters: that of the only block, or the product of several."""

@@ -11,7 +11,7 @@ from platewright.backends.c.support import c_comment
 from platewright.backends.c_chain.support import RECURSIONS
 from platewright.backends.c_chain.weights import WEIGHTS
 from platewright.backends.c_em.look_up import LOOK_UPS
-from platewright.backends.c_em.support import SUPPORT
+from platewright.backends.c_em.support import SOFTENING, SUPPORT
 from platewright.backends.c_em.text import header
 from platewright.schemas.em import EMPlan
 
@@ -21,13 +21,13 @@ WIDTHS = (8, 4, 2, 1)
 
 def chain_file(plan: EMPlan, functions: list[str], own: bool) -> str:
     """The whole file; with `own` there are chains whose moves change from step to step."""
-    plain = any("look_up(" in function for function in functions)
+    plain, rows = (any(call in function for function in functions) for call in ("look_up(", "soften("))
     defined = [
         "/* Sequences side by side; whether a step may have moves of its own. */",
         f"#define WIDTH {WIDTHS[0]}",
         f"#define OWN {int(own)}",
     ]
-    shared = (SUPPORT, *[LOOK_UPS] * plain, WEIGHTS, RECURSIONS, BLOCKS)
+    shared = (SUPPORT, *[SOFTENING] * rows, *[LOOK_UPS] * plain, WEIGHTS, RECURSIONS, BLOCKS)
     parts = [header(plan), "\n".join(defined), *(text.strip("\n") for text in shared), *functions]
     return "\n\n".join(parts) + "\n"
 

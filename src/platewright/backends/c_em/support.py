@@ -159,6 +159,47 @@ static void add_up(const double *const *basis, int64_t functions, const double *
     }
 }
 
+/* The largest log weight of each row of a block. */
+static void find_tops(const double *weight, int64_t levels, double *top)
+{
+    for (int64_t i = 0; i < BLOCK; i += LANES) {
+        lanes high = AT(weight + i);
+        for (int64_t k = 1; k < levels; k++)
+            high = larger(AT(weight + k * STRIDE + i), high);
+        AT(top + i) = high;
+    }
+}
+
+/* The sizes of the terms of log weights: rounding moves a weight by so many units. */
+static void weigh_sizes(const double *const *basis, int64_t functions, const double *coefficient,
+                        double *restrict size)
+{
+    for (int64_t i = 0; i < BLOCK; i++)
+        size[i] = 0.0;
+    for (int64_t p = 0; p < functions; p++)
+        for (int64_t i = 0; i < BLOCK; i++)
+            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p][i]) : 0.0;
+}
+
+/* The largest size that matters: of a level that is not ruled out, and far beyond its log weight. */
+static double largest_size(const double *weight, const double *size, int64_t levels, int64_t count)
+{
+    double largest = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        double top = -INFINITY;
+        for (int64_t k = 0; k < levels; k++)
+            top = weight[k * STRIDE + i] > top ? weight[k * STRIDE + i] : top;
+        for (int64_t k = 0; k < levels; k++) {
+            const double w = weight[k * STRIDE + i], beyond = size[k * STRIDE + i] - 64.0 * fabs(w);
+            largest = w > top - 58.0 && beyond > largest ? beyond : largest;
+        }
+    }
+    return largest;
+}
+"""
+)
+
+SOFTENING = """
 /* What a range of rows adds up beside its sums, lane by lane. */
 typedef struct {
     lanes logs, many;
@@ -171,17 +212,6 @@ static void take_logs(tally_lanes *tally)
     for (int64_t lane = 0; lane < LANES; lane++)
         tally->logs[lane] += log2(tally->many[lane]);
     tally->many = 1.0 - (lanes){0.0};
-}
-
-/* The largest log weight of each row of a block. */
-static void find_tops(const double *weight, int64_t levels, double *top)
-{
-    for (int64_t i = 0; i < BLOCK; i += LANES) {
-        lanes high = AT(weight + i);
-        for (int64_t k = 1; k < levels; k++)
-            high = larger(AT(weight + k * STRIDE + i), high);
-        AT(top + i) = high;
-    }
 }
 
 /* Log weights to base 2 become probabilities; adds the log of their sums, and keeps the largest log weight. Rows past
@@ -219,32 +249,5 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, tally
         for (int64_t j = 0; j < 16; j++)
             tally->high[j] = top[i + j] > tally->high[j] ? top[i + j] : tally->high[j];
 }
-
-/* The sizes of the terms of log weights: rounding moves a weight by so many units. */
-static void weigh_sizes(const double *const *basis, int64_t functions, const double *coefficient,
-                        double *restrict size)
-{
-    for (int64_t i = 0; i < BLOCK; i++)
-        size[i] = 0.0;
-    for (int64_t p = 0; p < functions; p++)
-        for (int64_t i = 0; i < BLOCK; i++)
-            size[i] += p || coefficient[p] > -INFINITY ? fabs(coefficient[p] * basis[p][i]) : 0.0;
-}
-
-/* The largest size that matters: of a level that is not ruled out, and far beyond its log weight. */
-static double largest_size(const double *weight, const double *size, int64_t levels, int64_t count)
-{
-    double largest = 0.0;
-    for (int64_t i = 0; i < count; i++) {
-        double top = -INFINITY;
-        for (int64_t k = 0; k < levels; k++)
-            top = weight[k * STRIDE + i] > top ? weight[k * STRIDE + i] : top;
-        for (int64_t k = 0; k < levels; k++) {
-            const double w = weight[k * STRIDE + i], beyond = size[k * STRIDE + i] - 64.0 * fabs(w);
-            largest = w > top - 58.0 && beyond > largest ? beyond : largest;
-        }
-    }
-    return largest;
-}
 """
-)
+"""Wanted by passes over rows; chains have recursions of their own."""

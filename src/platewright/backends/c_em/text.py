@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from platewright.algebra.node import Expression
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_em.look_up import LOOK_UPS
-from platewright.backends.c_em.support import SUPPORT
+from platewright.backends.c_em.support import SOFTENING, SUPPORT
 from platewright.program.program import statement_text
 from platewright.schemas.em import EMPlan
 
@@ -22,7 +22,7 @@ STRIDE = BLOCK + 8
 
 def file_text(plan: EMPlan, functions: list[str]) -> str:
     """The whole file."""
-    shared = [SUPPORT] + [LOOK_UPS] * any("look_up(" in function for function in functions)
+    shared = [SUPPORT, SOFTENING] + [LOOK_UPS] * any("look_up(" in function for function in functions)
     return "\n\n".join([header(plan), *(text.strip("\n") for text in shared), *functions]) + "\n"
 
 

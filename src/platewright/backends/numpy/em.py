@@ -4,7 +4,8 @@
     maximise(found, data, size)   the closed-form mode of the parameters
     expect(data, size)            expectations of the hidden variables, and log p(data, parameters)
 
-Where parameters take turns there are several of the first two, one for each block. The file needs NumPy and SciPy
+Where parameters take turns there are several of the first two, one for each block; a block without a closed mode is
+raised along its slopes, for which the file carries an ascent. The file needs NumPy and SciPy
 only. Given the same seed it starts where the library starts, and takes the same steps; the library takes longer ones
 as well where EM is slow.
 """
@@ -13,17 +14,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from platewright.backends.carried import definitions
+from platewright.algebra.expression import all_indices
+from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
+from platewright.backends.kernels import ascent, coordinates, density
 from platewright.backends.layout import laid_out
 from platewright.backends.numpy import em_support
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
-from platewright.backends.numpy.modes import mode_lines
+from platewright.backends.numpy.modes import inside_lines, mode_lines
+from platewright.backends.numpy.movers import MoverText
 from platewright.backends.numpy.starting import started
 from platewright.graph.graph import topological
+from platewright.program.statements import Statistic
 from platewright.schema import Plan
+from platewright.schemas.ascent import Ascent
 from platewright.schemas.em import EMPlan
 
+KERNELS = (ascent, density, coordinates)
+"""What programs carry along whose parameters are raised along slopes."""
+ASCENDING = ("total", "found")
 RESERVED = ("maximise", "improved", "climbed", "history", "objective")
 """Names that mean something in an EM program, beside those of all programs with hidden variables."""
 
@@ -37,12 +46,15 @@ class _EMEmitter(HiddenEmitter):
     """Prints all programs of a plan with one table of names."""
 
     title = "expectation maximisation"
+    plan: EMPlan
 
     def __init__(self, plan: EMPlan) -> None:
-        endings = [f"_{number}" for number in range(len(plan.blocks))]
-        reserved = [*RESERVED, *(word + end for word in ("statistics", "maximise") for end in endings)]
-        super().__init__(plan, plan.blocks, [*reserved, *definitions(em_support)])
-        self.turns = len(plan.blocks) > 1
+        endings = [f"_{number}" for number in range(len(plan.latent.programs))]
+        words = ("statistics", "maximise", *(("log_factors", "slopes") if plan.ascents else ()))
+        reserved = [*RESERVED, *(word + end for word in words for end in endings)]
+        reserved += [*names_of(KERNELS), *ASCENDING] if plan.ascents else []
+        super().__init__(plan, [*reserved, *definitions(em_support)])
+        self.turns = plan.takes_turns
 
     def module(self) -> str:
         """Everything, in the order in which it is used."""
@@ -50,13 +62,22 @@ class _EMEmitter(HiddenEmitter):
         for number, block in enumerate(self.plan.blocks):
             self.program = self.plan.latent.programs[number]
             ending = f"_{number}" if self.turns else ""
-            parts += [self.statistics_of(ending), self.maximise_function(block, ending)]
+            parts += [self.statistics_of(ending)] if self.program.passes or not self.turns else []
+            parts.append(self.maximise_function(block, ending))
+        for number, found in enumerate(self.plan.ascents, start=len(self.plan.blocks)):
+            parts += self.ascent_functions(found, number)
         parts += [self.improved_function(), *self.hidden_functions(), self.expect_function()]
         texts = definitions(em_support)
         parts += [without_hints(texts["climbed"]), without_hints(texts["learn"])]
-        return self.assembled(parts, [em_support])
+        return self.assembled(parts, [em_support, *(KERNELS if self.plan.ascents else ())])
 
     # -- maximisation ---
+
+    def plates(self) -> tuple[str, ...]:
+        """Also those that only the slopes run over."""
+        every = [factor.summed for found in self.plan.ascents for factor in found.factors]
+        more = {index.plate: None for part in every for index in sorted(all_indices(part), key=lambda i: i.name)}
+        return tuple(dict.fromkeys((*super().plates(), *(p for p in more if p not in self.plan.latent.points))))
 
     def maximise_function(self, block: Plan, ending: str) -> str:
         """The mode of a block of parameters."""
@@ -72,6 +93,26 @@ class _EMEmitter(HiddenEmitter):
             doc = f"The mode of {', '.join(shown)} given statistics and the other parameters."
         return self.making(found, f"maximise{ending}(found, data, size)", doc, body)
 
+    def ascent_functions(self, found: Ascent, number: int) -> list[str]:
+        """Statistics, log factors and slopes of parameters without a closed mode, and the way up."""
+        self.program = self.plan.latent.programs[number]
+        parts = [self.statistics_of(f"_{number}")] if self.program.passes else []
+        kept = self.both
+        self.both = {**kept, **{s.name: s.indices for s in self.program.passes if isinstance(s, Statistic)}}
+        text = MoverText(self, dict(self.plan.graph.nodes), number, self.making)
+        density = text.with_slopes(found.variables, found.factors, found.slopes)
+        self.both = kept
+        shown = [self.names(name) for name in found.variables]
+        now = [f'"{name}": data["{name}"]' for name in shown]
+        body = f"density = {density}".splitlines()
+        body += ["density.given({**data, **found})", f"values = ascended(density, {{{', '.join(now)}}})"]
+        for name in found.variables:
+            value = f'values["{self.names(name)}"]'
+            body += inside_lines(value, self.plan.graph.nodes[name].domain)
+        doc = f"Higher values of {', '.join(shown)} given statistics and all else."
+        made = self.making(found.variables, f"maximise_{number}(found, data, size)", doc, [*body, "return values"])
+        return [*parts, *text.functions, made]
+
     def improved_function(self) -> str:
         """All blocks in turn."""
         doc = "The best parameters given expectations of the hidden variables."
@@ -80,9 +121,10 @@ class _EMEmitter(HiddenEmitter):
         else:
             doc = "Block by block the best parameters given expectations and the newest values of the others."
             lines = ["values = {}"]
-            for number, _ in enumerate(self.plan.blocks):
+            for number, program in enumerate(self.plan.latent.programs):
+                found = f"statistics_{number}(everything, size)" if program.passes else "{}"
                 lines.append("everything = {**data, **values}")
-                lines.append(f"values |= maximise_{number}(statistics_{number}(everything, size), everything, size)")
+                lines.append(f"values |= maximise_{number}({found}, everything, size)")
             lines.append("return values")
         return "\n".join(["def improved(data, size):", f'    """{doc}"""', *(f"    {line}" for line in lines)])
 
@@ -110,8 +152,7 @@ class _EMEmitter(HiddenEmitter):
         """Where blocks need each other's values, moderate ones to begin with."""
         if not self.turns:
             return [], []
-        unknown = set(self.plan.complete.graph.nodes) & set(self.plan.graph.unknown) - self.plan.latent.names
-        wanted = [name for name in topological(self.plan.graph) if name in unknown - set(self.plan.barren)]
+        wanted = [name for name in topological(self.plan.graph) if name in self.plan.learned]
         nodes = self.plan.graph.nodes
         return [f"{self.names(name)} = {started(self, nodes[name])}" for name in wanted], wanted
 

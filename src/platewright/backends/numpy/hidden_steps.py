@@ -17,7 +17,6 @@ from platewright.backends.numpy.pruning import pruned
 from platewright.family import Family
 from platewright.language.plate import beginning
 from platewright.program.statements import Assign
-from platewright.schema import Plan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.hidden import Hidden, joint_name
@@ -38,7 +37,7 @@ class HiddenEmitter(Emitter):
 
     title = ""
 
-    def __init__(self, plan: EMPlan | MeanFieldPlan, blocks: Sequence[Plan], reserved: Sequence[str]) -> None:
+    def __init__(self, plan: EMPlan | MeanFieldPlan, reserved: Sequence[str]) -> None:
         words = [group.name for group in plan.latent.gaussian]
         own = [f"{part}_{word}" for word in words for part in ("curvature", "log_factors", "condition")]
         super().__init__(plan.latent.programs[0], [*RESERVED, *reserved, *own])
@@ -51,9 +50,8 @@ class HiddenEmitter(Emitter):
             both |= {**group.curvature.columns, **group.value.columns}
         for chain in plan.latent.chains:
             both |= {**chain.weights.columns, **chain.shares.columns, **chain.start.columns}
-        learned = [name for block in blocks for conditional in block.conditionals for name in conditional.variables]
         both |= plan.expect.columns
-        both |= {name: node.axes for name, node in nodes.items() if name in self.data or name in learned}
+        both |= {name: node.axes for name, node in nodes.items() if name in self.data or name in plan.learned}
         self.both = {name: axes for name, axes in both.items() if name not in plan.latent.names}
         self.clouds = [GaussianText(self, group, self.making, self.with_entropy) for group in plan.latent.gaussian]
 

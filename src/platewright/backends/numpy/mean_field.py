@@ -52,7 +52,7 @@ class _MeanFieldEmitter(HiddenEmitter):
 
     def __init__(self, plan: MeanFieldPlan) -> None:
         words = ["found", "entropy", "bounds", "moments", "evidence", *(f"block_{k}" for k in range(len(plan.fields)))]
-        super().__init__(plan, plan.blocks, [*definitions(mean_field_support), *words])
+        super().__init__(plan, [*definitions(mean_field_support), *words])
         self.learned = [name for block in plan.fields for name in block.variables]
         for block in plan.fields:
             self.both |= block.expecter.arrays

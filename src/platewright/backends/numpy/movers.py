@@ -140,6 +140,12 @@ class MoverText:
 
     # -- densities ---
 
+    def with_slopes(self, variables: Sequence[str], factors: Sequence[Factor], slopes: Sequence[Slope]) -> str:
+        """A log density that knows its slopes."""
+        density = self._density(variables, factors, [self._call("slopes")])
+        self._slopes(variables, slopes)
+        return density
+
     def _density(self, variables: Sequence[str], factors: Sequence[Factor], more: Sequence[str] = ()) -> str:
         joined = called("Joined", f"[{', '.join(self._coordinates(self.nodes[name]) for name in variables)}]")
         lines = ["total = 0.0"]

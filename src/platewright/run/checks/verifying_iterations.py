@@ -3,7 +3,8 @@
 Gibbs   log p(a, rest) - log p(b, rest) = log p(a | rest) - log p(b | rest)       for any two values of a block,
         exact or moved along a log density
 Collapsed Gibbs   log weight(a) - log weight(b) = log evidence(a) - log evidence(b)       for levels of an element
-EM      objective = log sum over hidden values of p(data, hidden, parameters); it never falls
+EM      objective = log sum over hidden values of p(data, hidden, parameters); it never falls; its slopes are the
+        expected slopes of the log joint (Equation 18)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import product
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.ascent import looked
 from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.family import Array
 from platewright.graph.graph import Factor
@@ -35,6 +37,10 @@ from platewright.schemas.gibbs import ExactBlock, GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
 MOST_ASSIGNMENTS = 5000
+MOST_SLOPES = 20
+NEAR, ASIDE = 1e-5, 0.1
+OF_SLOPES = 1e-6
+"""How far slopes may be from differences, relative to the objective."""
 
 
 def verify_iterations(plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan, seed: int = 0) -> Verification:
@@ -103,6 +109,7 @@ def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], see
     result = runner.run(start, 15, 0.0)
     falls = max((a - b for a, b in zip(result.objective, result.objective[1:], strict=False)), default=0.0)
     laws = [Law("the objective never falls", max(falls, 0.0), falls <= 1e-9 * (1 + abs(result.objective[-1])))]
+    laws += _slopes(runner, result.values)
     tables = []
     count = 1
     for item in plan.hidden:
@@ -120,6 +127,27 @@ def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], see
                 totals.append(_log_joint(plan.factors, {**everything, **point}, sizes))
         error = abs(np.logaddexp.reduce(totals) - result.objective[-1]) / (1 + abs(result.objective[-1]))
         laws.append(Law("the objective equals the sum over all hidden values", float(error), error < TOLERANCE))
+    return laws
+
+
+def _slopes(runner: Runner, values: Mapping[str, Array]) -> list[Law]:
+    """Slopes of expected log factors are those of the objective itself, beside a place where they vanish."""
+    laws = []
+    for number, hill in enumerate(runner.hills, start=len(runner.plan.blocks)):
+        u = hill.coordinates.free(values) + ASIDE
+        at = {**values, **hill.coordinates.values(u)[0]}
+        seen = runner.expected(at)
+        everything = {**runner.columns, **at, **seen.expectations}
+        hill.given({**everything, **runner.summed(runner.plan.latent.programs[number], everything)})
+        _, slope = looked(hill, u)
+        errors = []
+        for place in range(min(len(u), MOST_SLOPES)):
+            apart = NEAR * (np.arange(len(u)) == place)
+            ends = [runner.expected({**at, **hill.coordinates.values(end)[0]}) for end in (u + apart, u - apart)]
+            errors.append(abs((ends[0].objective - ends[1].objective) / (2 * NEAR) - slope[place]))
+        error = max(errors, default=0.0) / (1 + abs(seen.objective))
+        named = ", ".join(part.name for part in hill.coordinates.parts)
+        laws.append(Law(f"slopes in {named} are those of the objective", float(error), bool(error < OF_SLOPES)))
     return laws
 
 

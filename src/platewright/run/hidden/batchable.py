@@ -80,8 +80,7 @@ def _reasons(plan: EMPlan | MeanFieldPlan, row: str) -> Iterator[str]:
     for axes in plan.latent.elements:
         if row not in {axis.plate for axis in axes}:
             yield f"a hidden variable does not live on `{row}`"
-    solved = {name for block in plan.blocks for conditional in block.conditionals for name in conditional.variables}
-    for name in sorted({*solved, *plan.barren}):
+    for name in sorted({*plan.learned, *plan.barren}):
         if row in {axis.plate for axis in graph.nodes[name].axes}:
             yield f"`{name}` is a parameter of each element of `{row}`"
     hidden = [factor for item in plan.hidden for factor in item.factors]
@@ -89,6 +88,9 @@ def _reasons(plan: EMPlan | MeanFieldPlan, row: str) -> Iterator[str]:
         yield from _of_rows(factor.owner, factor.axes, [factor.expression], row)
     for program in plan.latent.programs:
         yield from _program_reasons(program, row)
+    for ascent in plan.ascents if isinstance(plan, EMPlan) else ():
+        if any(index.plate == row for factor in ascent.factors for index in all_indices(factor.summed)):
+            yield f"the slopes of {', '.join(ascent.variables)} need every row at each look"
 
 
 def _of_rows(what: str, over: tuple[Index, ...], parts: Iterable[Expression], row: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.ascent import ascended
 from platewright.errors import Unbounded
 from platewright.family import Array
 from platewright.language.plate import beginning
@@ -25,6 +26,7 @@ from platewright.run.hidden.interior import moved_inside
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
 from platewright.run.hidden.soft_start import start_expectations
+from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.em import EMPlan
@@ -79,11 +81,29 @@ class Runner:
         found = dict(values)
         for number, program in enumerate(self.plan.latent.programs):
             everything = {**self.columns, **expectations, **found}
-            found |= self.mode(self.summed(program, everything), everything, number)
+            found |= self.improved(self.summed(program, everything), everything, number)
         return found
+
+    def improved(self, found: Statistics, everything: Mapping[str, Array], number: int) -> dict[str, Array]:
+        """The mode of a block of parameters given expected statistics, or higher values where it has no closed mode."""
+        closed = len(self.plan.blocks)
+        if number < closed:
+            return self.mode(found, everything, number)
+        hill = self.hills[number - closed]
+        hill.given({**everything, **found})
+        raised = ascended(hill, {part.name: everything[part.name] for part in hill.coordinates.parts})
+        return {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in raised.items()}
+
+    @cached_property
+    def hills(self) -> list[BlockDensity]:
+        """The expected log factors of parameters without a closed mode."""
+        graph, sizes = self.plan.graph, self.all_sizes
+        return [BlockDensity(graph, a.variables, a.factors, a.slopes, sizes) for a in self.plan.ascents]
 
     def summed(self, program: Program, everything: Mapping[str, Array]) -> Statistics:
         """The expected statistics of a block."""
+        if not program.passes:
+            return {}
         module = loaded(program)
         statistics = compiled_statistics(program) if self.compiled else module.statistics
         return statistics(*arguments(program, module, everything, self.all_sizes))
@@ -156,10 +176,9 @@ class Runner:
     ) -> dict[str, Array]:
         """The first mode; where blocks need each other's values, from moderate ones."""
         values: dict[str, Array] = {}
-        if len(self.plan.blocks) > 1:
-            wanted = set(self.plan.complete.graph.nodes) & set(self.plan.graph.unknown) - self.plan.latent.names
+        if self.plan.takes_turns:
             chosen = np.random.default_rng(0) if generator is None else generator
-            values = starting_values(self.plan.graph, wanted - set(self.plan.barren), self.sizes, chosen)
+            values = starting_values(self.plan.graph, self.plan.learned, self.sizes, chosen)
         return self.maximised(expectations, values)
 
     def run_from(self, values: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
@@ -170,9 +189,9 @@ class Runner:
     def slope(self) -> Slope[Expected | EMStep]:
         """What there is to climb."""
         nodes = self.plan.graph.nodes
-        solved = [name for block in self.plan.blocks for c in block.conditionals for name in c.variables]
-        smooth = not any(nodes[name].domain.is_discrete or nodes[name].domain.kind == "circle" for name in solved)
-        joined = unconstrained([nodes[name] for name in solved], self.sizes) if smooth else None
+        learned = [nodes[name] for name in self.plan.learned]
+        smooth = not any(node.domain.is_discrete or node.domain.kind == "circle" for node in learned)
+        joined = unconstrained(learned, self.sizes) if smooth else None
         return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
 
     def look(self, values: Mapping[str, Array]) -> Expected | EMStep:

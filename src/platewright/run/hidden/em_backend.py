@@ -49,7 +49,7 @@ def why_not_fused(plan: EMPlan) -> str:
     if plan.latent.gaussian:
         found = [member.name for group in plan.latent.gaussian for member in group.members]
         return f"{', '.join(found)} {'is' if len(found) == 1 else 'are'} Gaussian"
-    if len(plan.blocks) > 1:
+    if plan.takes_turns:
         return "parameters take turns"
     if not all(chain.group.alone for chain in plan.latent.chains):
         return "a chain meets other hidden variables"

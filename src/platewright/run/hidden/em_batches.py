@@ -80,11 +80,11 @@ class BatchedRunner:
     def next_values(self, found: Passed, values: Mapping[str, Array]) -> dict[str, Array]:
         """The mode of the parameters, block after block; one that needs new values of others takes a pass more."""
         result = dict(values)
-        for number in range(len(self.plan.blocks)):
+        for number in range(len(self.plan.latent.programs)):
             statistics = found.statistics.get(number)
             if statistics is None:
                 statistics = self.passed(values, result, (number,)).statistics[number]
-            result |= self._all.mode(statistics, result, number)
+            result |= self._all.improved(statistics, result, number)
         return result
 
     def ended(self, climbed: Climb[Passed]) -> Estimate:
@@ -177,10 +177,11 @@ class BatchedRunner:
         """Blocks whose statistics do not wait for the new values of blocks before them."""
         found: list[int] = []
         solved: set[str] = set()
-        for number, (program, block) in enumerate(zip(self.plan.latent.programs, self.plan.blocks, strict=True)):
+        groups = (*self.plan.solved, *(ascent.variables for ascent in self.plan.ascents))
+        for number, (program, group) in enumerate(zip(self.plan.latent.programs, groups, strict=True)):
             if not any(names(part) & solved for one in program.passes for part in expressions_of(one)):
                 found.append(number)
-            solved |= {name for conditional in block.conditionals for name in conditional.variables}
+            solved |= set(group)
         return tuple(found)
 
 

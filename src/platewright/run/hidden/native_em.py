@@ -84,7 +84,7 @@ class NativeEM:
 
     def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
         """The passes with their functions."""
-        if len(self.plan.blocks) > 1:
+        if self.plan.takes_turns:
             raise Unprintable("its parameters take turns, block after block")
         if program.left:
             name, reason = program.left[0]
