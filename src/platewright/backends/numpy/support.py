@@ -35,7 +35,14 @@ from platewright.backends.numpy.pooling import (
     well_pooled,
     without_pool,
 )
-from platewright.backends.numpy.twofold import two_product, two_sum, twofold_product, twofold_quotient, twofold_sum
+from platewright.backends.numpy.twofold import (
+    Twofold,
+    two_product,
+    two_sum,
+    twofold_product,
+    twofold_quotient,
+    twofold_sum,
+)
 from platewright.family import Array
 
 WIDEST = 200
@@ -117,7 +124,7 @@ def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the 
     if not (left < NEAR * found["size"]).any():
         return found
     pilot = np.linalg.solve(found["root"], found["right"])
-    shifted = (plain[..., -outputs:], rest)
+    shifted: Twofold = (plain[..., -outputs:], rest)
     for j in range(eliminated):
         column = (plain[..., j, None], np.zeros(1))
         shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
