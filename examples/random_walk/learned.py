@@ -47,8 +47,7 @@ def finish(found, data, size):
     block1_columns = edges_of(size_time)
     # rows of level
     block1_rows_0 = np.concatenate([np.full((size_time, 1), 1), np.full((size_time, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(4 * first_of_time)[..., None]
-    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = weighted_rows(block1_rows_0, np.sqrt(4 * first_of_time))
     block1_rows_0 = placed(
         block1_rows_0,
         [(0, 1)],
@@ -61,8 +60,7 @@ def finish(found, data, size):
         [np.full((size_time, 1), 1), np.full((size_time, 1), -1), np.full((size_time, 1), 0)],
         axis=-1,
     )
-    block1_rows_1 = block1_rows_1 * np.sqrt(4 + (-4) * first_of_time)[..., None]
-    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = weighted_rows(block1_rows_1, np.sqrt(4 + (-4) * first_of_time))
     block1_rows_1 = placed(
         block1_rows_1,
         [(0, 1), (1, 2)],
@@ -75,7 +73,7 @@ def finish(found, data, size):
     )
     # rows of seen
     block1_rows_2 = np.concatenate([np.full((size_time, 1), 1), np.reshape(seen, (size_time, 1))], axis=-1)
-    block1_rows_2 = block1_rows_2[..., None, :]
+    block1_rows_2 = weighted_rows(block1_rows_2)
     block1_rows_2 = placed(
         block1_rows_2,
         [(0, 1)],
@@ -126,6 +124,52 @@ def means(found, data, size):
 
 WIDEST = 200
 """The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+NEAR = 1e-3
+"""Outputs of which less is left than this after their columns are shifted first."""
+
+
+def two_sum(left, right):
+    """The rounded sum, and exactly what the rounding took."""
+    total = left + right
+    part = total - left
+    return total, (left - (total - part)) + (right - part)
+
+
+def two_product(left, right):
+    """The rounded product, and exactly what the rounding took."""
+    product = left * right
+    big_left, big_right = 134217729.0 * left, 134217729.0 * right  # 2^27 + 1 splits 53 bits into halves
+    left_high = big_left - (big_left - left)
+    right_high = big_right - (big_right - right)
+    left_low, right_low = left - left_high, right - right_high
+    error = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
+    return product, error
+
+
+def twofold_sum(left, right):
+    """Sum of twofold numbers."""
+    high, low = two_sum(left[0], right[0])
+    return two_sum(high, low + (left[1] + right[1]))
+
+
+def twofold_product(left, right):
+    """Product of twofold numbers."""
+    high, low = two_product(left[0], right[0])
+    return two_sum(high, low + (left[0] * right[1] + left[1] * right[0]))
+
+
+def weighted_rows(features, root=1.0, rest=None):
+    """Each row as one of `features`, what rounding took from them, and the root of the row's weight.
+
+    A weight multiplies its row only when all are turned together, so that what is far from zero can be shifted before.
+    """
+    width = features.shape[-1]
+    rows = np.zeros((*features.shape[:-1], 1, 2 * width + 1))
+    rows[..., 0, :width] = features
+    if rest is not None:
+        rows[..., 0, width:-1] = rest
+    rows[..., 0, -1] = root
+    return rows
 
 
 def edges_of(*widths):
@@ -137,9 +181,14 @@ def edges_of(*widths):
 
 
 def placed(rows, slots, positions, width, outputs):
-    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
-    design = np.zeros((*rows.shape[:-1], width + outputs))
-    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    """Rows of features moved to their columns of the least-squares problem.
+
+    After them come the outputs, what rounding took from the outputs, and the root of the weight.
+    """
+    design = np.zeros((*rows.shape[:-1], width + 2 * outputs + 1))
+    features = (rows.shape[-1] - 1) // 2
+    design[..., width : -1 - outputs] = rows[..., features - outputs : features]
+    design[..., -1 - outputs :] = rows[..., -1 - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
         if isinstance(position, slice):  # all of an unknown's columns, side by side
             design[..., position] += rows[..., start:stop]
@@ -148,7 +197,7 @@ def placed(rows, slots, positions, width, outputs):
         if at.shape == (1,):
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
-            flat = design.reshape(-1, width + outputs)
+            flat = design.reshape(-1, design.shape[-1])
             flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
@@ -168,7 +217,27 @@ def stacked(designs, batch):
 
 
 def triangularised(design, eliminated, outputs, of="the unknowns"):
-    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest.
+
+    Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
+    """
+    plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
+    found = rotated(plain * weight, eliminated, outputs, of)
+    left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
+    if not (left < NEAR * found["size"]).any():
+        return found
+    pilot = np.linalg.solve(found["root"], found["right"])
+    shifted = (plain[..., -outputs:], rest)
+    for j in range(eliminated):
+        column = (plain[..., j, None], np.zeros(1))
+        shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
+    near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
+    found = rotated(near * weight, eliminated, outputs, of)
+    return {**found, "right": found["right"] + found["root"] @ pilot}
+
+
+def rotated(design, eliminated, outputs, of):
+    """The parts of the triangular form of some rows."""
     width = design.shape[-1]
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
@@ -198,6 +267,7 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
         "right": right[..., outer:],
         "left": left[..., :outer],
         "rest": left[..., outer:],
+        "size": size[..., -outputs:],
     }
 
 

@@ -38,6 +38,7 @@ from platewright.algebra.expression import (
 )
 from platewright.algebra.functions import FUNCTIONS
 from platewright.algebra.substitution import substitute as substitute
+from platewright.algebra.tails import log_of, logistic_of, without_odds
 from platewright.errors import ModelError, ParameterError
 
 
@@ -140,6 +141,7 @@ def multiply(*factors: object) -> Expression:
         return ZERO
     if not parts:
         return Constant(number)
+    parts = without_odds(parts)
     if number != 1.0:
         if len(parts) == 1 and isinstance(parts[0], Add):
             return add(*(multiply(number, term) for term in parts[0].terms))
@@ -175,6 +177,8 @@ def power(base: object, exponent: object) -> Expression:
             return base
         case Call("exp", (argument,)), _:
             return call("exp", multiply(argument, exponent))
+        case Add(), Constant(-1.0) if (found := logistic_of(base)) is not None:
+            return found
     return Power(base, exponent)
 
 
@@ -191,9 +195,6 @@ _FOLDED: Mapping[str, Callable[[float], float]] = {
     "floor": math.floor,
 }
 
-_SYMMETRIC = {"logistic": "log_logistic", "normal_cdf": "log_normal_cdf"}
-"""Functions with f(-x) = 1 - f(x), and their logarithms, which keep their digits in both tails."""
-
 
 def call(function: str, *arguments: object) -> Expression:
     """A function of the closed list, folded on constants and against its inverse."""
@@ -205,10 +206,8 @@ def call(function: str, *arguments: object) -> Expression:
             return inner
         case "exp", (Call("log", (inner,)),):
             return inner
-        case "log", (Call(name, (inner,)),) if name in _SYMMETRIC:
-            return Call(_SYMMETRIC[name], (inner,))
-        case "log", (Add((Constant(1.0), Multiply((Constant(-1.0), Call(name, (inner,)))))),) if name in _SYMMETRIC:
-            return Call(_SYMMETRIC[name], (multiply(-1.0, inner),))
+        case "log", (whole,) if (found := log_of(whole)) is not None:
+            return found
         case "log", (Constant(value),) if value < 0:
             raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
         case "log", (Constant(0.0),):

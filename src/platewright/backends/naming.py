@@ -109,6 +109,8 @@ _RESERVED = frozenset(
         "log_determinant",
         "merged_pools",
         "rows_of_pool",
+        "weighted_rows",
+        "rotated",
         "root_of_scatter",
         "print",
         "range",

@@ -255,8 +255,22 @@ def rows_of_pool(
     total: Array, mean: Array, scatter: Array, mean_rest: Array | None = None, scatter_rest: Array | None = None
 ) -> Array:
     """Few rows with the same squares as all pooled rows: the mean with its weight, and a root of the scatter."""
-    first = np.sqrt(total)[..., None, None] * mean[..., None, :]
-    return np.concatenate([first, root_of_scatter(scatter, scatter_rest)], axis=-2)
+    first = weighted_rows(mean, np.sqrt(total), mean_rest)
+    return np.concatenate([first, weighted_rows(root_of_scatter(scatter, scatter_rest))[..., 0, :]], axis=-2)
+
+
+def weighted_rows(features: Array, root: Array | float = 1.0, rest: Array | None = None) -> Array:
+    """Each row as one of `features`, what rounding took from them, and the root of the row's weight.
+
+    A weight multiplies its row only when all are turned together, so that what is far from zero can be shifted before.
+    """
+    width = features.shape[-1]
+    rows = np.zeros((*features.shape[:-1], 1, 2 * width + 1))
+    rows[..., 0, :width] = features
+    if rest is not None:
+        rows[..., 0, width:-1] = rest
+    rows[..., 0, -1] = root
+    return rows
 
 
 def easy_root(scatter: Array) -> Array | None:

@@ -281,7 +281,7 @@ class Emitter:
         return lines
 
     def direct_rows(self, design: str, source: Source) -> list[str]:
-        """One row a cell: features side by side, times the root of the weight."""
+        """One row a cell: features side by side, with the root of the weight."""
         cells = source.cells
         parts = []
         for feature in source.features:
@@ -295,11 +295,11 @@ class Emitter:
         lines = [f"{design} = np.concatenate([{', '.join(parts)}], axis=-1)"] if cells or parts else []
         if source.weight != ONE:
             code = self.printer.code(source.weight, cells)
-            weight = f"np.sqrt({code.text})"
-            if code.axes:
-                weight = f"np.sqrt({self.printer.printed(source.weight, cells, full=True)})[..., None]"
-            lines.append(f"{design} = {design} * {weight}")
-        lines.append(f"{design} = {design}[..., None, :]")
+            weight = self.printer.printed(source.weight, cells, full=True) if code.axes else code.text
+            lines.append(f"{design} = weighted_rows({design}, np.sqrt({weight}))")
+        else:
+            lines.append(f"{design} = weighted_rows({design})")
+        self.printer.used.add("weighted_rows")
         return lines
 
     def position(

@@ -31,14 +31,26 @@ from platewright.backends.numpy.pooling import (
     spread_out,
     summed,
     summed_products,
+    weighted_rows,
     well_pooled,
     without_pool,
 )
-from platewright.backends.numpy.twofold import two_product, two_sum, twofold_product, twofold_quotient, twofold_sum
+from platewright.backends.numpy.twofold import (
+    Twofold,
+    two_product,
+    two_sum,
+    twofold_product,
+    twofold_quotient,
+    twofold_sum,
+)
 from platewright.family import Array
 
 WIDEST = 200
 """The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+
+
+NEAR = 1e-3
+"""Outputs of which less is left than this after their columns are shifted first."""
 
 
 def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | None = None) -> Array:
@@ -66,9 +78,14 @@ def edges_of(*widths: int) -> list[int]:
 def placed(
     rows: Array, slots: Sequence[tuple[int, int]], positions: Sequence[Array | slice], width: int, outputs: int
 ) -> Array:
-    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
-    design = np.zeros((*rows.shape[:-1], width + outputs))
-    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    """Rows of features moved to their columns of the least-squares problem.
+
+    After them come the outputs, what rounding took from the outputs, and the root of the weight.
+    """
+    design = np.zeros((*rows.shape[:-1], width + 2 * outputs + 1))
+    features = (rows.shape[-1] - 1) // 2
+    design[..., width : -1 - outputs] = rows[..., features - outputs : features]
+    design[..., -1 - outputs :] = rows[..., -1 - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
         if isinstance(position, slice):  # all of an unknown's columns, side by side
             design[..., position] += rows[..., start:stop]
@@ -77,7 +94,7 @@ def placed(
         if at.shape == (1,):
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
-            flat = design.reshape(-1, width + outputs)
+            flat = design.reshape(-1, design.shape[-1])
             flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
@@ -97,7 +114,27 @@ def stacked(designs: Sequence[Array], batch: int) -> Array:
 
 
 def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the unknowns") -> dict[str, Array]:
-    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest.
+
+    Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
+    """
+    plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
+    found = rotated(plain * weight, eliminated, outputs, of)
+    left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
+    if not (left < NEAR * found["size"]).any():
+        return found
+    pilot = np.linalg.solve(found["root"], found["right"])
+    shifted: Twofold = (plain[..., -outputs:], rest)
+    for j in range(eliminated):
+        column = (plain[..., j, None], np.zeros(1))
+        shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
+    near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
+    found = rotated(near * weight, eliminated, outputs, of)
+    return {**found, "right": found["right"] + found["root"] @ pilot}
+
+
+def rotated(design: Array, eliminated: int, outputs: int, of: str) -> dict[str, Array]:
+    """The parts of the triangular form of some rows."""
     width = design.shape[-1]
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
@@ -127,6 +164,7 @@ def triangularised(design: Array, eliminated: int, outputs: int, of: str = "the 
         "right": right[..., outer:],
         "left": left[..., :outer],
         "rest": left[..., outer:],
+        "size": size[..., -outputs:],
     }
 
 
@@ -226,12 +264,14 @@ SHARED = (  # in the order in which an emitted file carries them
     is_collinear,
     is_much,
     rows_of_pool,
+    weighted_rows,
     easy_root,
     root_of_scatter,
     edges_of,
     placed,
     stacked,
     triangularised,
+    rotated,
     reflected,
     log_determinant,
     scaled_lgamma,
