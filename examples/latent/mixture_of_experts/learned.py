@@ -82,13 +82,11 @@ def maximise_0(found, data, size):
     block1_columns = edges_of(1, 1)
     # rows of a
     block1_rows_0 = np.concatenate([np.full((size_k, 1), 1), np.full((size_k, 1), 0)], axis=-1)
-    block1_rows_0 = block1_rows_0 * np.sqrt(0.01)
-    block1_rows_0 = block1_rows_0[..., None, :]
+    block1_rows_0 = weighted_rows(block1_rows_0, np.sqrt(0.01))
     block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
     # rows of b
     block1_rows_1 = np.concatenate([np.full((size_k, 1), 1), np.full((size_k, 1), 0)], axis=-1)
-    block1_rows_1 = block1_rows_1 * np.sqrt(0.01)
-    block1_rows_1 = block1_rows_1[..., None, :]
+    block1_rows_1 = weighted_rows(block1_rows_1, np.sqrt(0.01))
     block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
     # rows of y
     block1_rows_2 = rows_of_pool(*block1_pool_2)
@@ -273,6 +271,8 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
 
 WIDEST = 200
 """The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+NEAR = 1e-3
+"""How far apart slopes are taken, relative to the width that the curvature tells."""
 ROWS_AT_ONCE = 8192
 ROWS_OF_EXACT_BLOCK = 1024
 """So few products of two slices add up without rounding."""
@@ -295,8 +295,6 @@ REMEMBERED = 10
 ENOUGH = 1e-13
 """What may be left to gain, relative to the height."""
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-NEAR = 1e-3
-"""How far apart slopes are taken, relative to the width that the curvature tells."""
 
 
 def two_sum(left, right):
@@ -557,8 +555,22 @@ def is_much(total, doubtful):
 
 def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
     """Few rows with the same squares as all pooled rows: the mean with its weight, and a root of the scatter."""
-    first = np.sqrt(total)[..., None, None] * mean[..., None, :]
-    return np.concatenate([first, root_of_scatter(scatter, scatter_rest)], axis=-2)
+    first = weighted_rows(mean, np.sqrt(total), mean_rest)
+    return np.concatenate([first, weighted_rows(root_of_scatter(scatter, scatter_rest))[..., 0, :]], axis=-2)
+
+
+def weighted_rows(features, root=1.0, rest=None):
+    """Each row as one of `features`, what rounding took from them, and the root of the row's weight.
+
+    A weight multiplies its row only when all are turned together, so that what is far from zero can be shifted before.
+    """
+    width = features.shape[-1]
+    rows = np.zeros((*features.shape[:-1], 1, 2 * width + 1))
+    rows[..., 0, :width] = features
+    if rest is not None:
+        rows[..., 0, width:-1] = rest
+    rows[..., 0, -1] = root
+    return rows
 
 
 def easy_root(scatter):
@@ -613,9 +625,14 @@ def edges_of(*widths):
 
 
 def placed(rows, slots, positions, width, outputs):
-    """Rows of features moved to their columns of the least-squares problem; the outputs stay last."""
-    design = np.zeros((*rows.shape[:-1], width + outputs))
-    design[..., width:] = rows[..., rows.shape[-1] - outputs :]
+    """Rows of features moved to their columns of the least-squares problem.
+
+    After them come the outputs, what rounding took from the outputs, and the root of the weight.
+    """
+    design = np.zeros((*rows.shape[:-1], width + 2 * outputs + 1))
+    features = (rows.shape[-1] - 1) // 2
+    design[..., width : -1 - outputs] = rows[..., features - outputs : features]
+    design[..., -1 - outputs :] = rows[..., -1 - outputs :]
     for (start, stop), position in zip(slots, positions, strict=True):
         if isinstance(position, slice):  # all of an unknown's columns, side by side
             design[..., position] += rows[..., start:stop]
@@ -624,7 +641,7 @@ def placed(rows, slots, positions, width, outputs):
         if at.shape == (1,):
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
-            flat = design.reshape(-1, width + outputs)
+            flat = design.reshape(-1, design.shape[-1])
             flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
@@ -644,7 +661,27 @@ def stacked(designs, batch):
 
 
 def triangularised(design, eliminated, outputs, of="the unknowns"):
-    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest."""
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest.
+
+    Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
+    """
+    plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
+    found = rotated(plain * weight, eliminated, outputs, of)
+    left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
+    if not (left < NEAR * found["size"]).any():
+        return found
+    pilot = np.linalg.solve(found["root"], found["right"])
+    shifted = (plain[..., -outputs:], rest)
+    for j in range(eliminated):
+        column = (plain[..., j, None], np.zeros(1))
+        shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
+    near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
+    found = rotated(near * weight, eliminated, outputs, of)
+    return {**found, "right": found["right"] + found["root"] @ pilot}
+
+
+def rotated(design, eliminated, outputs, of):
+    """The parts of the triangular form of some rows."""
     width = design.shape[-1]
     if design.shape[-2] < width:
         padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
@@ -674,6 +711,7 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
         "right": right[..., outer:],
         "left": left[..., :outer],
         "rest": left[..., outer:],
+        "size": size[..., -outputs:],
     }
 
 
