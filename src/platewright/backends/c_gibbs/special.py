@@ -64,7 +64,7 @@ static double gamma_cdf(double shape, double x)
         return NAN;
     if (x <= 0.0 || x > 1e300)
         return x > 0.0 ? 1.0 : 0.0;
-    const double front = exp(shape * log(x) - x - lgamma(shape));
+    const double front = exp(shape - x - scaled_lgamma(shape, x));
     if (x < shape + 1.0) {
         double term = 1.0 / shape, sum = term;
         for (double n = shape + 1.0; term > 1e-18 * sum; n += 1.0)
