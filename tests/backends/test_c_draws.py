@@ -114,6 +114,11 @@ def drawn(name: str, parameters: Mapping[str, float], seed: int = 0, changes: tu
 
 
 CONTINUOUS = [
+    ("VonMises", {"concentration": 1e-9, "mean": 0.0}, stats.uniform(-np.pi, 2 * np.pi)),
+    ("VonMises", {"concentration": 3e-6, "mean": 0.0}, stats.vonmises(3e-6)),
+    ("VonMises", {"concentration": 0.4, "mean": 0.0}, stats.vonmises(0.4)),
+    ("VonMises", {"concentration": 6.0, "mean": 0.0}, stats.vonmises(6)),
+    ("VonMises", {"concentration": 1e10, "mean": 0.0}, stats.norm(0, 1e-5)),
     ("Beta", {"a": 3.0, "b": 1.5}, stats.beta(3, 1.5)),
     ("Beta", {"a": 0.3, "b": 0.2}, stats.beta(0.3, 0.2)),
     ("Beta", {"a": 0.4, "b": 40.0}, stats.beta(0.4, 40)),
@@ -189,6 +194,14 @@ def test_logistic_normal_draws_are_normal_on_the_logit_scale() -> None:
 @needs_compiler
 def test_every_draw_that_is_printed_is_tested() -> None:
     assert {name for name, _, _ in (*CONTINUOUS, *DISCRETE)} | {"LogisticNormal"} == set(DRAWS)
+
+
+@needs_compiler
+def test_directions_go_round() -> None:
+    found = drawn("VonMises", {"concentration": 2.0, "mean": 3.0})
+    assert np.all(np.abs(found) <= np.pi)
+    about = np.angle(np.exp(1j * (found - 3.0)))
+    assert stats.kstest(about, stats.vonmises(2.0).cdf).pvalue > LEAST
 
 
 @needs_compiler

@@ -247,6 +247,23 @@ def jumping_shares() -> pw.Model:
     return m
 
 
+def directions() -> pw.Model:
+    m = pw.Model("directions about an unknown one, how close is unknown")
+    n = m.plate("n")
+    m.middle = pw.VonMises(0.5, 2.0)
+    m.close = pw.Gamma(3, rate=1)
+    m.y = pw.VonMises(m.middle, m.close, plates=n)
+    return m
+
+
+def cut_waiting_times() -> pw.Model:
+    m = pw.Model("waiting times, short ones not seen")
+    n = m.plate("n")
+    m.rate = pw.LogNormal(0, sd=0.5)
+    m.y = pw.Truncated(pw.Gamma(2.0, rate=m.rate, plates=n), lower=0.2)
+    return m
+
+
 def thresholds() -> pw.Model:
     m = pw.Model("thresholds that are known but for their order")
     n, j = m.plate("n"), m.plate("j", 2)
@@ -275,6 +292,8 @@ COUPLED: tuple[Case, ...] = (
     Case("grouped_blends", grouped_blends, ("y",), {"n": 5}),
     Case("grouped_matrices", grouped_matrices, ("y", "z"), {"n": 5}),
     Case("jumping_shares", jumping_shares, ("y",), {"n": 5}),
+    Case("directions", directions, ("y",), {"n": 4}),
+    Case("cut_waiting_times", cut_waiting_times, ("y",), {"n": 4}),
     Case("thresholds", thresholds, ("y",), {"n": 5}),
     Case("ordered_pair", ordered_pair, ("y", "z"), {"n": 3}),
     Case("truncated_latent", truncated_latent, ("y",), {"n": 3}),

@@ -100,7 +100,7 @@ static inline double log_logistic(double x)
 """,
     "scaled_lgamma": """
 /* lgamma(x) - x log(scale) + x, from 10 on by Stirling's series, so that large parts do not cancel. */
-static double scaled_lgamma(double x, double scale)
+static inline double scaled_lgamma(double x, double scale)
 {
     if (!(x >= 10.0))
         return lgamma(x) - x * log(scale) + x;
@@ -119,7 +119,7 @@ static double scaled_lgamma(double x, double scale)
 """,
     "log_beta": """
 /* lgamma(a) + lgamma(b) - lgamma(a + b), also where these are large. */
-static double log_beta(double a, double b)
+static inline double log_beta(double a, double b)
 {
     const double sum = a + b;
     return scaled_lgamma(a, sum) + scaled_lgamma(b, sum) - scaled_lgamma(sum, sum);

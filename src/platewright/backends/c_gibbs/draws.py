@@ -39,6 +39,7 @@ DRAWS: Mapping[str, str] = {
     "Poisson": "poisson_draw(random, {rate})",
     "StudentT": "{mean} + normal(random) / sqrt({precision} * gamma_draw(random, 0.5 * {degrees}) / (0.5 * {degrees}))",
     "Uniform": "{lower} + ({upper} - {lower}) * uniform(random)",
+    "VonMises": "von_mises_draw(random, {mean}, {concentration})",
     "Weibull": "pow(exponential(random) / {rate}, 1.0 / {shape})",
 }
 """How a scalar family is drawn; what is not here or below has no C, and NumPy draws the plan."""

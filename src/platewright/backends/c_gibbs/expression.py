@@ -47,6 +47,10 @@ MORE_FUNCTIONS: Mapping[str, str] = {
     "logistic": "logistic_of",
     "trigamma": "trigamma",
     "multivariate_lgamma": "multivariate_lgamma",
+    "log_bessel0": "log_bessel0",
+    "bessel_ratio": "bessel_ratio",
+    "gamma_cdf": "gamma_cdf",
+    "beta_cdf": "beta_cdf",
 }
 """Functions that emitted samplers carry along besides those of a pass."""
 

@@ -246,6 +246,31 @@ static int wishart_draw(uint64_t *random, int64_t count, double degrees, double 
     return 1;
 }
 """,
+    "von_mises_draw": """
+/* A direction, within half a turn of 0 (Best and Fisher 1979): a wrapped Cauchy covers the density. */
+static double von_mises_draw(uint64_t *random, double mean, double concentration)
+{
+    const double turn = 6.2831853071795864769, k = concentration;
+    double angle = turn * (uniform(random) - 0.5);
+    if (k > 1e8)
+        angle = normal(random) / sqrt(k); /* the same to the last digits */
+    else if (k > 1e-8) {
+        const double tau = 1.0 + sqrt(1.0 + 4.0 * k * k), rho = (tau - sqrt(2.0 * tau)) / (2.0 * k);
+        const double r = k < 1e-5 ? 1.0 / k + k : (1.0 + rho * rho) / (2.0 * rho);
+        for (int tries = 0; tries < 10000; tries++) {
+            const double z = cos(0.5 * turn * uniform(random)), f = (1.0 + r * z) / (r + z), c = k * (r - f);
+            const double v = above_zero(random);
+            if (c * (2.0 - c) > v || log(c / v) + 1.0 >= c) {
+                angle = acos(f > 1.0 ? 1.0 : f < -1.0 ? -1.0 : f);
+                break;
+            }
+        }
+        angle = uniform(random) < 0.5 ? -angle : angle;
+    }
+    angle += mean;
+    return angle - turn * floor(angle / turn + 0.5);
+}
+""",
     "slice_draw": """
 /* One update of a number by slice sampling (Neal 2003): a level below the density, step out, shrink. What is returned
  * is where the density was looked at last, so that a density which sets the state leaves it there. */

@@ -11,6 +11,7 @@ from platewright.backends.c.support import SUPPORT, support_text, used_of
 from platewright.backends.c_gibbs.charts import CHARTS
 from platewright.backends.c_gibbs.paths import PATHS
 from platewright.backends.c_gibbs.random import RANDOM
+from platewright.backends.c_gibbs.special import SPECIAL
 
 ALGEBRA: Mapping[str, str] = {
     "space": """
@@ -314,7 +315,7 @@ static void sorted_by(const int64_t *code, int64_t rows, int64_t codes, int64_t 
 }
 
 
-SHARED: Mapping[str, str] = {**ALGEBRA, **CHARTS, **RANDOM, **PATHS}
+SHARED: Mapping[str, str] = {**ALGEBRA, **SPECIAL, **CHARTS, **RANDOM, **PATHS}
 """Every shared function by name, those used by others first."""
 
 
