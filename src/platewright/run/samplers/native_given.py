@@ -109,7 +109,9 @@ def _live_rows(pool: Pool, value: Any, sizes: Mapping[str, int]) -> Array:
     """Few rows with the squares of all; columns that differ from row to row."""
     edges = _edges(pool, sizes)
     live = [column for k in live_features(pool) for column in range(edges[k], edges[k + 1])]
-    return rows_of_pool(*value)[..., [0, *(1 + column for column in live)], :][..., live]
+    rows = rows_of_pool(*value)
+    whole = rows[..., : value[1].shape[-1]] * rows[..., -1:]
+    return whole[..., [0, *(1 + column for column in live)], :][..., live]
 
 
 def _parts(pool: Statistic | Pool, value: Any, sizes: Mapping[str, int]) -> dict[Feature, Array]:
