@@ -80,6 +80,14 @@ def test_a_sampled_fit_with_a_missing_cause_predicts() -> None:
     np.testing.assert_allclose(found.mean, [0.0, float(fit["b"].mean)], atol=0.1)
 
 
+def test_a_sampled_fit_with_a_missing_category_predicts() -> None:
+    rows = {"a": [0, 0, 1, 1, None], "b": [0, 0, 1, 1, 1]}
+    fit = table().learn(rows, by="gibbs", seed=1)
+    given = fit.predict({"a": [0, 1]})["b"]
+    np.testing.assert_allclose(given.mean, fit["q"].mean, atol=0.05)
+    assert fit.predict({"b": [0, 1, 1]}).draws["a"].shape[1:] == (3,)
+
+
 def test_a_category_that_was_reported_in_part_is_new_in_new_rows() -> None:
     fit = table(0.3).learn({"a": [0, 1, None], "b": [1.0, 2.0, 3.0]})
     found = fit.predict(5)

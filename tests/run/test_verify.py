@@ -169,3 +169,28 @@ def test_vague_priors_leave_data_on_which_the_laws_can_be_seen() -> None:
     for seed in range(5):
         found = m.derive(["y"], by="gibbs").verify(seed)
         assert found.laws and found.passed, str(found)
+
+
+def forbidding(kind: str) -> pw.Model:
+    """Models whose inputs cannot be just any numbers."""
+    m = pw.Model(kind)
+    row = m.plate("row")
+    m.low, m.high = pw.Input(plates=row), pw.Input(plates=row)
+    m.rate = pw.Gamma(2, rate=1.0)
+    match kind:
+        case "interval":
+            m.y = pw.Censored(pw.Exponential(rate=m.rate), lower=m.low, upper=m.high, plates=row)
+        case "below":
+            m.y = pw.Censored(pw.Exponential(rate=m.rate), upper=m.low, plates=row)
+        case "above":
+            m.y = pw.Censored(pw.Normal(m.rate, sd=1.0), lower=m.low, plates=row)
+        case _:  # pairs that can meet among so many
+            m.y = pw.Exponential(rate=m.low * (m.low - 1) / 2 * m.rate, plates=row)
+    return m
+
+
+@pytest.mark.parametrize("kind", ["interval", "below", "above", "pairs"])
+def test_made_up_data_are_such_as_the_model_allows(kind: str) -> None:
+    for seed in range(3):
+        found = forbidding(kind).derive(known=["y"]).verify(seed)
+        assert found.passed, str(found)

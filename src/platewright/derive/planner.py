@@ -62,8 +62,11 @@ def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
             return replace(found, declined=(*declined, *found.declined))
         declined.append(Declined(name, found.reason))
     reasons = "\n    ".join(f"{refusal.operation} declined: {refusal.reason}" for refusal in declined)
+    ways = ["give conjugate priors", "make a scale shared", "make more variables known"]
+    if not any(f"'{refusal.operation}'" in OTHERWISE[goal] for refusal in declined):  # what declined is not advised
+        ways.append(f"try {OTHERWISE[goal]}")
     raise NotSolvable(
         f"no schema solves `{graph.title}` for the goal {goal}:\n    {reasons}",
         expected="a model whose unknowns can be eliminated one after another",
-        hint=f"give conjugate priors, make a scale shared, make more variables known, or try {OTHERWISE[goal]}",
+        hint=f"{', '.join(ways[:-1])}, or {ways[-1]}",
     )

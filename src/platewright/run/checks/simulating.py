@@ -19,6 +19,8 @@ LARGEST = 10.0
 SMALLEST = 0.05
 """Draws of unknowns beyond these are replaced, where the model allows it."""
 
+MOST_TRIES = 50
+
 
 def small_sizes(graph: Graph) -> dict[str, int]:
     """Sizes for all plates: fixed ones as they are, rows a few, others two."""
@@ -34,18 +36,39 @@ def small_sizes(graph: Graph) -> dict[str, int]:
 
 
 def small_data(graph: Graph, seed: int = 0) -> tuple[dict[str, Array], dict[str, int]]:
-    """Values for every node of a small instance of the model, drawn from the model where it has a distribution."""
+    """Values for every node of a small instance of the model, drawn from the model where it has a distribution.
+
+    Inputs are made up without knowing what the model makes of them, so values that it forbids are drawn again; then
+    each input is larger than those before it, as the ends of intervals are.
+    """
     generator = np.random.default_rng(seed)
     sizes = small_sizes(graph)
+    for number in range(MOST_TRIES):
+        values = _drawn(graph, sizes, generator, 2.0 if number % 2 else 0.0)
+        if _is_possible(graph, values, sizes):
+            break
+    return values, sizes
+
+
+def _is_possible(graph: Graph, values: Mapping[str, Array], sizes: Mapping[str, int]) -> bool:
+    environment = Environment(values, sizes)
+    with np.errstate(all="ignore"):
+        return all(np.isfinite(evaluate(f.expression, environment, f.axes)).all() for f in graph.factors)
+
+
+def _drawn(graph: Graph, sizes: Mapping[str, int], generator: np.random.Generator, apart: float) -> dict[str, Array]:
     values = _structure(graph, sizes, generator)
+    numbers = [n for n, node in graph.nodes.items() if node.kind == "input" and node.domain.kind == "real"]
     for name in topological(graph):
         node = graph.nodes[name]
         if name in values:
             continue
         values[name] = _value(node, values, sizes, generator)
+        if apart and name in numbers:
+            values[name] = values[name] + apart * numbers.index(name)
         if not graph.is_known(name) and node.kind == "random" and not node.domain.is_discrete:
             values[name] = _moderate(node, values, sizes, generator)
-    return values, sizes
+    return values
 
 
 def _moderate(
@@ -97,5 +120,19 @@ def _value(
             return generator.integers(0, sizes[str(node.domain.levels)], shape)
         return generator.uniform(0.5, 2.0, shape)  # positive, so that it can be a scale or an exposure
     if node.family is not None and not node.family.proper:
-        return generator.uniform(0.5, 2.0, shape)
+        return _between(node, Environment(values, sizes), generator.uniform(0.5, 2.0, shape))
     return draw_node(node, Environment(values, sizes), frozenset(), generator)
+
+
+def _between(node: Variable, environment: Environment, drawn: Array) -> Array:
+    """Numbers from 0.5 to 2 moved inside the bounds of a variable: as a share of both, or as far from the one."""
+    ends = dict(node.parameters)
+    lower, upper = (
+        np.array(evaluate(ends[word], environment, node.plates)) if word in ends else np.full(drawn.shape, end)
+        for word, end in (("lower", node.domain.lower), ("upper", node.domain.upper))
+    )
+    inside = (lower < drawn) & (drawn < upper)
+    with np.errstate(invalid="ignore"):
+        both = lower + (upper - lower) * drawn / 2.5
+        one = np.where(np.isfinite(lower), lower + drawn, upper - drawn)
+    return np.where(inside, drawn, np.where(np.isfinite(upper - lower), both, one))

@@ -104,7 +104,8 @@ class RowPrediction(Mapping[str, Sampled]):
     @cached_property
     def _kept(self) -> tuple[str, ...]:
         """The parameters: unknowns that are not of the rows, nor cells that were missing among the learned rows."""
-        return tuple(name for name in self.parameters if name in self.graph.nodes and name not in self.open)
+        unknown = set(self.graph.unknown)
+        return tuple(name for name in self.parameters if name in unknown and name not in self.open)
 
     @cached_property
     def _plain(self) -> Graph:
