@@ -88,6 +88,30 @@ def test_a_read_model_is_learned_like_any_other() -> None:
     np.testing.assert_allclose(fit["p"].mean, [4 / 12, 1 / 6])
 
 
+def test_a_function_of_a_vector_is_taken_once_for_each_value_of_its_own_loops() -> None:
+    text = """model { for (j in 1:2) { for (i in 1:3) {
+        z[i, j] <- (x[i, j] - mean(x[, j])) / sd(x[, j]) + i * max(x[i, 1], x[i, 2]) + sum(x[1:i, j])
+        y[i, j] ~ dnorm(z[i, j] + a, 1) } } a ~ dnorm(0, 1) }"""
+    x = np.array([[1.0, 2.0], [4.0, 8.0], [5.0, 3.0]])
+    read = read_bugs(text, {"x": x, "y": np.zeros((3, 2))})
+    by_hand = [
+        [
+            (x[i, j] - x[:, j].mean()) / x[:, j].std(ddof=1) + (i + 1) * x[i].max() + x[: i + 1, j].sum()
+            for j in range(2)
+        ]
+        for i in range(3)
+    ]
+    np.testing.assert_allclose(read.data()["z"], by_hand, rtol=1e-15)
+
+
+def test_all_cells_of_an_array_are_found_where_they_live() -> None:
+    text = """model { b[1] ~ dnorm(0, 1) for (k in 2:3) { b[k] ~ dnorm(b[1], 2) } y ~ dnorm(sum(b[]), 1) }"""
+    read = read_bugs(text, {"y": 1.0})
+    cells = read.cells("b")
+    assert cells == {f"b[{k}]": read.cell(f"b[{k}]") for k in (1, 2, 3)}
+    assert len(set(cells.values())) == 3
+
+
 def test_a_few_sorted_unknowns_move_along_their_gradient() -> None:
     text = """model { for (k in 1:3) { a0[k] ~ dnorm(0, 1) } a[1:3] <- sort(a0[])
       for (i in 1:4) { for (j in 1:3) { logit(q[i, j]) <- a[j] - b * x[i] } p[i, 1] <- q[i, 1]

@@ -89,9 +89,10 @@ class Search:
         reasons |= {**refused, **tied}
         if tied:
             return  # whichever goes first, the scales or what they scale, leaves the other inside a logarithm of a sum
+        alone: dict[str, State | Declined] = {}
         for name in refused:
-            alone = family_move(state, name)
-            if isinstance(alone, Declined) and alone.operation != ORDER:
+            moved = alone[name] = family_move(state, name)
+            if isinstance(moved, Declined) and moved.operation != ORDER:
                 return  # no other elimination takes a bent function of this unknown away
         found = gaussian_move(state, block)
         if isinstance(found, State):
@@ -100,7 +101,7 @@ class Search:
         for name in state.unknown:
             if state.nodes[name].domain.is_finite or (name in block and isinstance(found, State)):
                 continue
-            moved = family_move(state, name)
+            moved = alone[name] if name in alone else family_move(state, name)
             if isinstance(moved, State):
                 yield moved
             elif moved.operation == ORDER:

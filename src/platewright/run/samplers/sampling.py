@@ -44,8 +44,9 @@ from platewright.run.ticking import Ticker
 from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.gibbs import GibbsPlan
 
-SECONDS_TO_COMPILE = 1.5
-"""Sampling that NumPy would take less time for is not compiled."""
+SECONDS_TO_BEGIN = 0.05
+"""Sampling that NumPy would take less time for is left to it: C is written and read by its interpreter in 0.005 to 0.02
+seconds, and compiled only where that pays."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,10 +179,10 @@ def choose_gibbs_backend(
     start: Start,
     seed: int,
 ) -> Choice:
-    """C where it was asked for, or where so many sweeps pay for its compilation; NumPy where a part has no C."""
+    """C where it was asked for, or where so many sweeps pay for writing it; NumPy where a part has no C."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
-    if backend == "numpy" or (backend == "auto" and sweeps * seconds_by_numpy(plan, sizes) < SECONDS_TO_COMPILE):
+    if backend == "numpy" or (backend == "auto" and sweeps * seconds_by_numpy(plan, sizes) < SECONDS_TO_BEGIN):
         return Choice("numpy")
     try:
         return Choice("c", native_gibbs(plan, columns, sizes, sweeps, start, seed))
