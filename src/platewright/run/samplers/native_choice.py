@@ -31,8 +31,8 @@ from platewright.schemas.gibbs import GibbsPlan
 PROBED = 2
 """Sweeps that are interpreted to see what they take."""
 
-STEPS_OF_A_LINE = 250_000
-"""Instructions that are interpreted in about the time that a line takes to be compiled and to run its share."""
+STEPS_OF_A_LINE = 125_000
+"""Instructions that are interpreted in about the time that a compiler takes for one line."""
 
 
 def native_gibbs(
