@@ -10,9 +10,10 @@ import pytest
 import platewright as pw
 from platewright.backends.c_gibbs.gibbs import gibbs_source
 from platewright.backends.c_gibbs.split import Split, split_passes
+from platewright.backends.c_interpreted.interpreted import Interpreted
 from platewright.family import Array
 from platewright.graph.graph import read_graph
-from platewright.run.samplers.native_choice import interpreted_gibbs, steps_of_a_sweep
+from platewright.run.samplers.native_choice import interpreted_gibbs, native_gibbs, steps_of_a_sweep
 from platewright.run.samplers.native_gibbs import NativeGibbs, integer_names
 from platewright.schemas.gibbs import ExactBlock, GibbsPlan, plan_gibbs
 from schemas.test_native_conditionals import needs_compiler
@@ -84,6 +85,13 @@ def start(model: Callable[[], pw.Model]) -> dict[str, Array]:
 def test_a_sweep_does_not_depend_on_the_number_of_rows(model: Callable[[], pw.Model]) -> None:
     taken = [steps_of_a_sweep(native(model, rows), lambda _: start(model), seed=1) for rows in (7, 700)]
     assert taken[0] == taken[1]
+
+
+@needs_compiler
+def test_many_rows_that_no_sweep_goes_over_need_no_compiler() -> None:
+    plan, rows = plan_of(line()), 50_000
+    native = native_gibbs(plan, columns_of(line, rows), {"n": rows}, 4000, lambda _: start(line), 1)
+    assert isinstance(native.shared, Interpreted)
 
 
 @needs_compiler

@@ -83,6 +83,7 @@ def condensed(statement: Statistic, changing: frozenset[str], sizes: Mapping[str
     form = _Form(statement.name, statement.over, (statement.summand,), changing)
     inside = [factor for factor in is_product(statement.summand) if free_indices(factor) & form.pooled]
     outside = [factor for factor in is_product(statement.summand) if not free_indices(factor) & form.pooled]
+    sides: tuple[Expression, ...]
     match inside:
         case [Power(base, Constant(2.0))]:
             sides = (base,)

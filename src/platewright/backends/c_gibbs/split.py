@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from platewright.algebra.build import multiply, substitute
 from platewright.algebra.expression import Constant, Expression, free_indices, names
 from platewright.backends.c_gibbs.expression import is_product
-from platewright.backends.c_gibbs.few_rows import FewRows, condensed, condensed_source
+from platewright.backends.c_gibbs.few_rows import Condensed, FewRows, condensed, condensed_source
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
@@ -47,6 +47,7 @@ def split_passes(program: Program, changing: frozenset[str]) -> Split:
         if not used & changing:
             fixed.append(statement)
             continue
+        found: Condensed | _RowByRow | Declined
         if isinstance(statement, Statistic):
             found = condensed(statement, changing, program.sizes)
             moving.append(statement if isinstance(found, Declined) else found.statement)

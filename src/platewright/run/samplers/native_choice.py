@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
+from platewright.algebra.expression import Index
 from platewright.backends.c.compile import library, loaded_library
 from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
@@ -22,7 +24,6 @@ from platewright.run.samplers.native_gibbs import (
     flags_for,
     integer_names,
     needed_compiler,
-    rows_in_a_sweep,
 )
 from platewright.run.samplers.native_given import data_given
 from platewright.run.samplers.starting import Start
@@ -31,8 +32,8 @@ from platewright.schemas.gibbs import GibbsPlan
 PROBED = 2
 """Sweeps that are interpreted to see what they take."""
 
-STEPS_OF_A_LINE = 250_000
-"""Instructions that are interpreted in about the time that a line takes to be compiled and to run its share."""
+STEPS_OF_A_LINE = 125_000
+"""Instructions that are interpreted in about the time that a compiler takes for one line."""
 
 
 def native_gibbs(
@@ -50,7 +51,7 @@ def native_gibbs(
     """
     source = gibbs_source(plan, integer_names(columns), moving)
     most = STEPS_OF_A_LINE * source.body.count("\n")
-    if sweeps * rows_in_a_sweep(plan, sizes) > most:  # a row takes at least one
+    if sweeps * rows_swept(plan, source, sizes) > most:  # a row takes at least one
         return compiled_gibbs(plan, columns, sizes, source)
     try:
         native = interpreted_gibbs(plan, columns, sizes, source)
@@ -60,6 +61,17 @@ def native_gibbs(
         return native
     made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
     return replace(native, shared=loaded_library(made))
+
+
+def rows_swept(plan: GibbsPlan, source: GibbsSource, sizes: Mapping[str, int]) -> int:
+    """Rows that a sweep goes over: not those that few stand for, nor those that were summed up before."""
+    found: list[tuple[Index, ...]] = []
+    for number, block in enumerate(plan.blocks):
+        if number in source.splits:
+            found += [statement.over for statement in source.splits[number].moving]
+        else:
+            found += [factor.axes for factor in getattr(block, "factors", ())]
+    return sum(prod(sizes.get(axis.plate, 1) for axis in axes) for axes in found)
 
 
 def interpreted_gibbs(
