@@ -99,7 +99,9 @@ def sweep(hidden, data, size, random):
     for element in product(range(size_word)):
         old = hidden["z"][element]
         enter_z(-1.0, everything, size, *element, old)
-        new = drawn_level(weigh_z(everything, size, *element), random.uniform())
+        with np.errstate(invalid="ignore"):  # an impossible state is refused
+            log_weights = weigh_z(everything, size, *element)
+        new = drawn_level(log_weights, random.uniform())
         enter_z(1.0, everything, size, *element, new)
         hidden["z"][element] = new
 
