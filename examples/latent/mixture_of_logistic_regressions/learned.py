@@ -233,7 +233,7 @@ ENOUGH = 1e-13
 LITTLE = 1e-6
 """A whole step that gains no more is the last."""
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-NEAR = 1e-3
+NEARBY = 1e-3
 """How far apart slopes are taken, relative to the width that the curvature tells."""
 
 
@@ -336,7 +336,7 @@ def looked(density, u):
 def newton(density, u, slope, widths):
     """The step to the top of a parabola, which bends down in every direction, and the widths of its coordinates."""
     for _ in range(3):
-        bends = np.array([bend(density, u, slope, place, NEAR * widths[place]) for place in range(len(u))])
+        bends = np.array([bend(density, u, slope, place, NEARBY * widths[place]) for place in range(len(u))])
         own = np.abs(np.diag(bends))
         found = np.where(np.isfinite(own) & (own > 0), own, 1 / widths**2) ** -0.5
         good = np.isfinite(bends).all() and (found > 0.01 * widths).all()
