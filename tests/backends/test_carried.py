@@ -6,7 +6,7 @@ from collections import Counter
 
 from platewright.algebra.functions import FUNCTIONS
 from platewright.backends.carried import carried, definitions, head
-from platewright.backends.numpy import collapsed, em_support, gibbs, hidden_steps, mean_field_support, support
+from platewright.backends.numpy import collapsed, em, em_support, gibbs, hidden_steps, mean_field_support, support
 from platewright.backends.numpy.shared import shared_calls
 
 STAND_INS = {*hidden_steps.STAND_INS, "draw_parameters", "prepared", "movers"}
@@ -18,9 +18,9 @@ def test_every_printed_function_has_a_text() -> None:
 
 
 def test_no_two_carried_things_have_one_name() -> None:
-    modules = {*gibbs.KERNELS, *hidden_steps.KERNELS, *collapsed.KERNELS, em_support, mean_field_support}
+    modules = {*gibbs.KERNELS, *hidden_steps.KERNELS, *collapsed.KERNELS, *em.KERNELS, em_support, mean_field_support}
     names = Counter(name for module in modules for name in definitions(module) if name not in STAND_INS)
-    names.update(function.__name__ for function in support.SHARED)
+    names.update(name for name in definitions(support) if name != "SHARED")
     assert [name for name, count in names.items() if count > 1] == []
 
 

@@ -32,7 +32,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("any step is taken", kernel.climbing_length, "> height + 1e-4 * length * rise", "> -np.inf",
            partial(raised, "poisson_regressions", "students", "decaying")),
     Mutant("a step leads down", kernel.newton, "return widths * (", "return -widths * (", partial(raised, "gammas")),
-    Mutant("differences forget their distance", kernel.bend, "/ (2 * distance)", "/ distance",
+    Mutant("differences forget their distance", kernel.bend, "/ distance if", "* distance if",
            partial(raised, "poisson_regressions", "concentrations", "experts")),
     Mutant("no step is ever taken", kernel.ascended, "MOST_RAISES if", "0 if", partial(raised, "gammas")),
     Mutant("changes of slopes have the wrong sign", kernel.ascended, "before - slope", "slope - before",

@@ -230,8 +230,10 @@ MOST_HALVINGS = 40
 REMEMBERED = 10
 ENOUGH = 1e-13
 """What may be left to gain, relative to the height."""
+LITTLE = 1e-6
+"""A whole step that gains no more is the last."""
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-NEAR = 1e-3
+NEARBY = 1e-3
 """How far apart slopes are taken, relative to the width that the curvature tells."""
 
 
@@ -275,8 +277,9 @@ def ascended(density, values):
         return dict(values)
     widths = np.full(len(u), 1e-2)
     steps = []
-    for _ in range(MOST_RAISES if len(u) <= MOST_BENT else 5 * MOST_RAISES):
-        if len(u) <= MOST_BENT:
+    is_bent = len(u) <= MOST_BENT
+    for _ in range(MOST_RAISES if is_bent else 5 * MOST_RAISES):
+        if is_bent:
             direction, widths = newton(density, u, slope, widths)
         else:
             direction = remembered(slope, steps)
@@ -289,6 +292,8 @@ def ascended(density, values):
             break
         before = slope
         u = u + length * direction
+        if is_bent and length == 1.0 and rise <= LITTLE * (1 + abs(height)):
+            break  # a whole step of Newton leaves a small part of a small part
         height, slope = looked(density, u)
         steps = [*steps[1 - REMEMBERED :], (length * direction, before - slope)]
     return density.coordinates.values(u)[0]
@@ -331,7 +336,7 @@ def looked(density, u):
 def newton(density, u, slope, widths):
     """The step to the top of a parabola, which bends down in every direction, and the widths of its coordinates."""
     for _ in range(3):
-        bends = np.array([bend(density, u, place, NEAR * widths[place]) for place in range(len(u))])
+        bends = np.array([bend(density, u, slope, place, NEARBY * widths[place]) for place in range(len(u))])
         own = np.abs(np.diag(bends))
         found = np.where(np.isfinite(own) & (own > 0), own, 1 / widths**2) ** -0.5
         good = np.isfinite(bends).all() and (found > 0.01 * widths).all()
@@ -344,14 +349,12 @@ def newton(density, u, slope, widths):
     return widths * (vectors @ ((vectors.T @ (widths * slope)) / kept)), widths
 
 
-def bend(density, u, place, distance):
+def bend(density, u, slope, place, distance):
     """Minus the second derivatives in one coordinate and all others."""
     apart = np.zeros(len(u))
     apart[place] = distance
-    (behind, before), (ahead, after) = looked(density, u - apart), looked(density, u + apart)
-    if not np.isfinite(behind) or not np.isfinite(ahead):
-        return np.full(len(u), np.nan)
-    return (before - after) / (2 * distance)
+    height, after = looked(density, u + apart)
+    return (slope - after) / distance if np.isfinite(height) else np.full(len(u), np.nan)
 
 
 def remembered(slope, steps):

@@ -99,7 +99,9 @@ def sweep(hidden, data, size, random):
     for element in product(range(size_word)):
         old = hidden["z"][element]
         enter_z(-1.0, everything, size, *element, old)
-        new = drawn_level(weigh_z(everything, size, *element), random.uniform())
+        with np.errstate(invalid="ignore"):  # an impossible state is refused
+            log_weights = weigh_z(everything, size, *element)
+        new = drawn_level(log_weights, random.uniform())
         enter_z(1.0, everything, size, *element, new)
         hidden["z"][element] = new
 
@@ -172,7 +174,7 @@ def grouped(codes, shape, weights=None):
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
 
 
-def rotated(x, by):
+def rolled(x, by):
     """The bits of a word of 64, turned to the left."""
     return ((x << by) | (x >> (64 - by))) & MASK
 
@@ -193,14 +195,14 @@ class Xoshiro:
     def uniform(self):
         """A number in [0, 1): the upper 53 bits."""
         a, b, c, d = (int(word) for word in self.state)
-        result = (rotated((a + d) & MASK, 23) + a) & MASK
+        result = (rolled((a + d) & MASK, 23) + a) & MASK
         shifted = (b << 17) & MASK
         c ^= a
         d ^= b
         b ^= c
         a ^= d
         c ^= shifted
-        d = rotated(d, 45)
+        d = rolled(d, 45)
         self.state[:] = np.array([a, b, c, d], dtype=np.uint64)
         return (result >> 11) * 2.0**-53
 

@@ -1,6 +1,6 @@
 """Raise a log density from a point: Newton's steps from derived slopes, each no longer than leads up.
 
-    direction = |curvature|^-1 slope        curvature: differences of slopes on both sides of the point
+    direction = |curvature|^-1 slope        curvature: how slopes change nearby
 
 In coordinates without constraints, without their volume factor: a mode is one of values, not of coordinates. Where
 there are many coordinates the curvature is taken from the steps themselves (L-BFGS). A step is taken only if it rises,
@@ -24,8 +24,10 @@ MOST_HALVINGS = 40
 REMEMBERED = 10
 ENOUGH = 1e-13
 """What may be left to gain, relative to the height."""
+LITTLE = 1e-6
+"""A whole step that gains no more is the last."""
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-NEAR = 1e-3
+NEARBY = 1e-3
 """How far apart slopes are taken, relative to the width that the curvature tells."""
 
 
@@ -37,8 +39,9 @@ def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
         return dict(values)
     widths = np.full(len(u), 1e-2)
     steps: list[tuple[Array, Array]] = []
-    for _ in range(MOST_RAISES if len(u) <= MOST_BENT else 5 * MOST_RAISES):
-        if len(u) <= MOST_BENT:
+    is_bent = len(u) <= MOST_BENT
+    for _ in range(MOST_RAISES if is_bent else 5 * MOST_RAISES):
+        if is_bent:
             direction, widths = newton(density, u, slope, widths)
         else:
             direction = remembered(slope, steps)
@@ -51,6 +54,8 @@ def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
             break
         before = slope
         u = u + length * direction
+        if is_bent and length == 1.0 and rise <= LITTLE * (1 + abs(height)):
+            break  # a whole step of Newton leaves a small part of a small part
         height, slope = looked(density, u)
         steps = [*steps[1 - REMEMBERED :], (length * direction, before - slope)]
     return density.coordinates.values(u)[0]
@@ -93,7 +98,7 @@ def looked(density: Density, u: Array) -> tuple[float, Array]:
 def newton(density: Density, u: Array, slope: Array, widths: Array) -> tuple[Array, Array]:
     """The step to the top of a parabola, which bends down in every direction, and the widths of its coordinates."""
     for _ in range(3):
-        bends = np.array([bend(density, u, place, NEAR * widths[place]) for place in range(len(u))])
+        bends = np.array([bend(density, u, slope, place, NEARBY * widths[place]) for place in range(len(u))])
         own = np.abs(np.diag(bends))
         found = np.where(np.isfinite(own) & (own > 0), own, 1 / widths**2) ** -0.5
         good = np.isfinite(bends).all() and (found > 0.01 * widths).all()
@@ -106,14 +111,12 @@ def newton(density: Density, u: Array, slope: Array, widths: Array) -> tuple[Arr
     return widths * (vectors @ ((vectors.T @ (widths * slope)) / kept)), widths
 
 
-def bend(density: Density, u: Array, place: int, distance: float) -> Array:
+def bend(density: Density, u: Array, slope: Array, place: int, distance: float) -> Array:
     """Minus the second derivatives in one coordinate and all others."""
     apart = np.zeros(len(u))
     apart[place] = distance
-    (behind, before), (ahead, after) = looked(density, u - apart), looked(density, u + apart)
-    if not np.isfinite(behind) or not np.isfinite(ahead):
-        return np.full(len(u), np.nan)
-    return (before - after) / (2 * distance)
+    height, after = looked(density, u + apart)
+    return (slope - after) / distance if np.isfinite(height) else np.full(len(u), np.nan)
 
 
 def remembered(slope: Array, steps: list[tuple[Array, Array]]) -> Array:

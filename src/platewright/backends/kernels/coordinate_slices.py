@@ -13,7 +13,7 @@ from platewright.backends.kernels.density import Density
 from platewright.family import Array
 
 MOST_STEPS_OUT = 50
-MOST_TRIALS = 200
+MOST_NARROWINGS = 200
 LEAST_WIDTH = 1e-3
 """Of brackets along a scale or an orbit."""
 
@@ -90,7 +90,7 @@ def slice_move(
         if density(high) <= level:
             break
         high += width
-    for _ in range(MOST_TRIALS):
+    for _ in range(MOST_NARROWINGS):
         trial = low + (high - low) * generator.random()
         there = density(trial)
         if there > level:

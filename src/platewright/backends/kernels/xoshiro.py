@@ -14,7 +14,7 @@ from platewright.family import Array
 MASK = (1 << 64) - 1
 
 
-def rotated(x: int, by: int) -> int:
+def rolled(x: int, by: int) -> int:
     """The bits of a word of 64, turned to the left."""
     return ((x << by) | (x >> (64 - by))) & MASK
 
@@ -35,13 +35,13 @@ class Xoshiro:
     def uniform(self) -> float:
         """A number in [0, 1): the upper 53 bits."""
         a, b, c, d = (int(word) for word in self.state)
-        result = (rotated((a + d) & MASK, 23) + a) & MASK
+        result = (rolled((a + d) & MASK, 23) + a) & MASK
         shifted = (b << 17) & MASK
         c ^= a
         d ^= b
         b ^= c
         a ^= d
         c ^= shifted
-        d = rotated(d, 45)
+        d = rolled(d, 45)
         self.state[:] = np.array([a, b, c, d], dtype=np.uint64)
         return (result >> 11) * 2.0**-53

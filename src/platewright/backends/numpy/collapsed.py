@@ -42,6 +42,7 @@ RESERVED = (
         "generator",
         "values",
         "kept",
+        "log_weights",
         "chains",
         "draws",
         "hidden",
@@ -248,7 +249,9 @@ class _CollapsedEmitter(Emitter):
             lines = [
                 f'old = hidden["{word}"][element]',
                 f"enter_{word}(-1.0, everything, size, *element, old)",
-                f"new = drawn_level(weigh_{word}(everything, size, *element), random.uniform())",
+                'with np.errstate(invalid="ignore"):  # an impossible state is refused',
+                f"    log_weights = weigh_{word}(everything, size, *element)",
+                "new = drawn_level(log_weights, random.uniform())",
                 f"enter_{word}(1.0, everything, size, *element, new)",
                 f'hidden["{word}"][element] = new',
             ]

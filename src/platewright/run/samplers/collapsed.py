@@ -78,7 +78,9 @@ class CollapsedSampler:
         at = {axis.name: position for axis, position in zip(move.axes, element, strict=True)}
         old = int(self.hidden[move.hidden][element])
         self.enter(move.entries, {**at, move.level.name: old}, -1.0)
-        new = self.chosen(self.log_weights(move, at), move.hidden, element)
+        with np.errstate(invalid="ignore"):  # an impossible state is refused, with its element
+            log_weights = self.log_weights(move, at)
+        new = self.chosen(log_weights, move.hidden, element)
         self.enter(move.entries, {**at, move.level.name: new}, 1.0)
         self.hidden[move.hidden][element] = new
 
