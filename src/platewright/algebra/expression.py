@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 from operator import is_
+from typing import Any
 
 from platewright.algebra.kept import kept
 from platewright.algebra.node import Expression as Expression
@@ -305,7 +306,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
     parts = tuple([change(part) for part in before])
     if all(map(is_, before, parts)):
         return expression
-    build = builders()
+    build: Any = builders()  # each kind of node has as many parts as its builder asks for
     match expression:
         case Lag():
             return build.lag(*parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 Answer = TypeVar("Answer")
 Given = ParamSpec("Given")
@@ -39,4 +39,4 @@ def kept_for(question: Callable[Concatenate[Any, Given], Answer]) -> Callable[Co
             answer = answers[given] = question(node, *given, **no_words)
             return answer
 
-    return asked
+    return cast(Callable[Concatenate[Any, Given], Answer], asked)
