@@ -139,7 +139,7 @@ def node(cls: type[Node]) -> type[Node]:
             return NotImplemented
         return hash(self) == hash(other) and all(getattr(self, name) == getattr(other, name) for name in names)
 
-    cls.__eq__ = __eq__  # type: ignore[method-assign,assignment]
+    cls.__eq__ = __eq__  # type: ignore[method-assign]
     cls.__hash__ = __hash__  # type: ignore[method-assign]
     cls.__repr__ = lambda self: f"<{self}>"  # type: ignore[method-assign]
     return cls
