@@ -323,7 +323,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case Call(function):
             return build.call(function, *parts)
         case Sum(index):
-            return build.total(*parts, index)
+            return build.total(parts[0], index)
         case LogSumExp(index):
             return LogSumExp(index, *parts)
         case Maximum(index):
@@ -335,9 +335,9 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case Where():
             return build.where(*parts)
         case Quadratic(_, _, row, column):
-            return build.quadratic(*parts, row, column)
+            return build.quadratic(parts[0], parts[1], row, column)
         case LogDeterminant(_, row, column):
-            return build.log_determinant(*parts, row, column)
+            return build.log_determinant(parts[0], row, column)
         case Inverse(_, row, column):
             return build.inverse(parts[0], row, column, *parts[1:])
         case Root(_, row, column):

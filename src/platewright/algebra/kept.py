@@ -31,7 +31,7 @@ def kept_for(question: Callable[Concatenate[Any, Given], Answer]) -> Callable[Co
     key = f"_{question.__name__}"
 
     @wraps(question)
-    def asked(node: Any, *given: Given.args, **no_words: Given.kwargs) -> Answer:
+    def asked(node: Any, /, *given: Given.args, **no_words: Given.kwargs) -> Answer:
         answers: dict[tuple[Any, ...], Answer] = node.__dict__.setdefault(key, {})
         try:
             return answers[given]
