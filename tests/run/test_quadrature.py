@@ -107,7 +107,7 @@ def test_a_second_mode_behind_a_valley_is_found() -> None:
     assert by_quadrature(m, {"y": y}).log_evidence == pytest.approx(np.log(truth), abs=1e-8)
 
 
-def test_a_kink_is_told_by_the_error() -> None:
+def test_a_kink_is_cut_out_and_its_error_told() -> None:
     model, data = regression(lambda: pw.Laplace(0.0, scale=1.0))
 
     def whole(b: float) -> float:
@@ -116,7 +116,7 @@ def test_a_kink_is_told_by_the_error() -> None:
     truth = np.log(sum(integrate.quad(whole, *ends, epsrel=1e-12)[0] for ends in ((-np.inf, 0), (0, np.inf))))
     found = by_quadrature(model, data)
     assert abs(found.log_evidence - truth) <= 2 * found.evidence.error
-    assert 1e-12 < found.evidence.error < 1e-5
+    assert 0.0 < found.evidence.error < 1e-9
 
 
 def test_exact_elimination_leaves_as_few_numbers_as_it_can() -> None:
