@@ -510,7 +510,7 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
     Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
     """
     plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
-    found = rotated(plain * weight, eliminated, outputs, of)
+    found = rotated_rows(plain * weight, eliminated, outputs, of)
     left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
     if not (left < NEAR * found["size"]).any():
         return found
@@ -520,11 +520,11 @@ def triangularised(design, eliminated, outputs, of="the unknowns"):
         column = (plain[..., j, None], np.zeros(1))
         shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
     near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
-    found = rotated(near * weight, eliminated, outputs, of)
+    found = rotated_rows(near * weight, eliminated, outputs, of)
     return {**found, "right": found["right"] + found["root"] @ pilot}
 
 
-def rotated(design, eliminated, outputs, of):
+def rotated_rows(design, eliminated, outputs, of):
     """The parts of the triangular form of some rows."""
     width = design.shape[-1]
     if design.shape[-2] < width:

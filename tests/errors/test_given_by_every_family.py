@@ -15,7 +15,7 @@ import pytest
 import platewright as pw
 from platewright import pipeline
 from platewright.algebra.domain import Domain
-from platewright.errors import ImpossibleWarning, SupportError
+from platewright.errors import ImpossibleWarning, ModelError, NotFinite, SupportError
 from platewright.families import FAMILIES, FAMILY_BY_NAME
 from platewright.family import Family, Parameter
 
@@ -176,3 +176,22 @@ def test_data_that_cannot_be_are_named_by_their_row(kind: str, data: Mapping[str
     assert refused(impossible(kind), tmp_path / "rows.csv") == message
     with pytest.warns(ImpossibleWarning, match="row 1"):
         assert impossible(kind).learn(table, goal="evidence").log_evidence == -np.inf
+
+
+def test_columns_too_large_beside_a_proper_prior_are_not_called_improper() -> None:
+    m = pw.Model("twins")
+    row, column = m.plate("row"), m.plate("column")
+    m.x = pw.Input(plates=(row, column))
+    m.w = pw.Normal(0, sd=1, plates=column)
+    m.y = pw.Normal(pw.dot(m.w, m.x, over=column), sd=1.0, plates=row)
+    with pytest.raises(NotFinite, match="follow from each other"):
+        m.learn({"x": np.full((5, 2), 1e15), "y": np.arange(5.0)})
+
+
+def test_a_vector_of_no_probabilities_is_named() -> None:
+    m = pw.Model("levels")
+    row, k = m.plate("row"), m.plate("k")
+    m.p = pw.Dirichlet(1.0, over=k)
+    m.z = pw.Categorical(m.p, plates=row)
+    with pytest.raises(ModelError, match="plate `k` has no elements"):
+        m.learn({"z": []})

@@ -110,7 +110,7 @@ _RESERVED = frozenset(
         "merged_pools",
         "rows_of_pool",
         "weighted_rows",
-        "rotated",
+        "rotated_rows",
         "root_of_scatter",
         "print",
         "range",

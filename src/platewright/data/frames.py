@@ -40,7 +40,8 @@ def read_frame(signature: Signature, data: object, labels: Labels) -> Table:
 
     try:
         frame = nw.from_native(data)  # type: ignore[call-overload]
-        names = [name for name in frame.collect_schema().names() if isinstance(name, str)]
+        every = frame.collect_schema().names()
+        names = [name for name in every if isinstance(name, str)] or [str(name) for name in every]
     except nw.exceptions.DuplicateError as problem:
         raise _duplicate(problem) from problem
     layout = find_layout(signature, names, labels)

@@ -68,6 +68,11 @@ def find_layout(signature: Signature, names: Sequence[str], labels: Labels) -> L
             found[column.name] = Slot(column, bare, is_stacked=True)
     slots = tuple(found[name] for name in signature.columns if name in found)
     _check_spelling(signature, slots, present)
+    if names and not slots and signature.columns:
+        raise MissingColumn(
+            f"none of the columns is a variable of the model: {', '.join(f'`{name}`' for name in names[:5])}",
+            expected="at least one of: " + ", ".join(signature.columns),
+        )
     row = _row_plate(slots)
     return Layout(row, slots, _find_parents(signature, row, present), coordinates)
 

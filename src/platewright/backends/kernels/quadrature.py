@@ -4,6 +4,7 @@
 
 The rule of equal weights converges faster than any power of the step where the integrand is smooth, and sinh turns
 tails that fall like a power into tails that fall exponentially. What the last halving of the step changed is the error.
+An integrand over one number that does not settle so has jumps, and is cut at them (`pieces.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import product
 import numpy as np
 
 from platewright.backends.kernels.coordinates import Joined
+from platewright.backends.kernels.pieces import in_pieces
 from platewright.family import Array
 
 TOLERANCE = 1e-9
@@ -26,6 +28,8 @@ FALLEN = 20.0
 FARTHEST = 250.0
 """How far the grid may reach in t: sinh(250) is 10^108."""
 FIRST_STEP = 0.5
+ROUGH = 1 / 32
+"""A smooth integrand has settled when the first step was halved so often."""
 LATTICE = (-8.0, -3.0, -1.0, 0.0, 1.0, 3.0, 8.0)
 """Where climbs to modes may begin, in each coordinate."""
 
@@ -84,7 +88,34 @@ def integrated(surface: Surface, most: int) -> tuple[float, float]:
         explore(surface, seen, step, most)
         before, value = value, total_of(seen, step)
         error = abs(value - before)
+        if surface.chart.size == 1 and step <= ROUGH * surface.step and error > TOLERANCE:
+            return rough(surface, seen, step, value, error, most)
     return value, error
+
+
+def rough(
+    surface: Surface, seen: Mapping[Cell, float], step: float, value: float, error: float, most: int
+) -> tuple[float, float]:
+    """The integral over one number that grids of even steps do not settle: it jumps, and is cut at the jumps."""
+    top = max(seen.values())
+    cells = [cell[0] for cell, found in seen.items() if found > top - BEYOND]
+    allowed = surface.points + most
+
+    known: dict[float, float] = {}
+
+    def height(t: float) -> float:
+        if t not in known:
+            if surface.points > allowed:
+                raise TooLarge(f"more than {most:,} points")
+            known[t] = float(np.exp(surface.bent(np.array([t])) - top))
+        return known[t]
+
+    low, high = (min(cells) - 1) * step, (max(cells) + 1) * step
+    try:
+        total, apart = in_pieces(height, low, high, float(np.exp(value - top)))
+    except TooLarge:
+        return value, error
+    return float(np.log(total)) + top, apart / total
 
 
 def first_grid(surface: Surface, most: int) -> dict[Cell, float]:

@@ -17,6 +17,14 @@ def check_complete(plan: Plan, columns: Mapping[str, Any], sizes: Mapping[str, i
             shown = name.split("@")[0]
             raise MissingColumn(f"the data have no `{shown}`", expected=f"a column named {shown}")
     check_sizes(plan.program, sizes)
+    for name in plan.graph.unknown:
+        node = plan.graph.nodes[name]
+        empty = [axis.plate for axis in node.events if sizes.get(axis.plate) == 0]
+        if empty and node.domain.kind == "simplex":
+            raise ModelError(
+                f"plate `{empty[0]}` has no elements, so `{name}` has no probabilities to share out",
+                hint=f"the data show no level: name them, m.plate('{empty[0]}', labels=[...])",
+            )
 
 
 def check_sizes(program: Program, sizes: Mapping[str, int], made: Collection[str] = ()) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from platewright.algebra.evaluate import evaluate
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
-from platewright.errors import ImproperPosterior, PlatewrightError
+from platewright.errors import ImproperPosterior, NotFinite, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
 from platewright.operations.split_partly_known import as_written, missing_name, observed_name
@@ -65,6 +65,11 @@ class Fit(Shown):
             found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
         except ImproperPosterior as error:
             check_moderate(self.columns)
+            if self._has_distributions:
+                raise NotFinite(
+                    "columns follow from each other, and are too large beside the prior for floating point",
+                    hint="measure them in other units, or leave one of them out",
+                ) from error
             if needed := missing_for_scales(self.plan, self.columns, self.sizes):
                 raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
             raise
@@ -75,6 +80,13 @@ class Fit(Shown):
         if np.isneginf(found[EVIDENCE]):
             refuse_impossible(self.plan.graph, self.columns, self.sizes, self.plan.goal == "evidence")
         return found
+
+    @property
+    def _has_distributions(self) -> bool:
+        """Whether every unknown has a proper prior of a family, so that no posterior can be improper."""
+        graph = self.plan.graph
+        named = all(graph.nodes[name].family is not None for name in graph.unknown)
+        return self.plan.proper and named and not graph.potentials
 
     # -- answers ---
 
