@@ -259,7 +259,8 @@ def joined(trials):
 
 def matter(weights, errors):
     """Which modes matter: all but those whose log weight is surely below the best by more than `NEGLIGIBLE`."""
-    return weights + SURE * errors >= np.max(weights - SURE * errors) - NEGLIGIBLE
+    best = int(np.argmax(weights))
+    return weights >= weights[best] - NEGLIGIBLE - SURE * np.hypot(errors, errors[best])
 
 
 def errors_of(trials, heights):

@@ -86,7 +86,8 @@ def joined(trials: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 def matter(weights: Array, errors: Array) -> Array:
     """Which modes matter: all but those whose log weight is surely below the best by more than `NEGLIGIBLE`."""
-    return weights + SURE * errors >= np.max(weights - SURE * errors) - NEGLIGIBLE
+    best = int(np.argmax(weights))
+    return weights >= weights[best] - NEGLIGIBLE - SURE * np.hypot(errors, errors[best])
 
 
 def errors_of(trials: Sequence[Mapping[str, Array]], heights: Sequence[Array]) -> Array:
