@@ -109,7 +109,7 @@ def two_modes(other: float) -> Callable[[Array], Array]:
 
 def no_negligible_mode_law() -> None:
     found = {0: [9.0, 9.0, 9.0, 0.0], 1: [9.0, 0.0], 2: [0.0, 9.0], 3: [9.0, 9.0]}
-    np.testing.assert_allclose(places(found, two_modes(30.0)), [0, 0, 0, 9], atol=3)
+    np.testing.assert_allclose(places(found, two_modes(30.0)), [0, 0, 0, 0], atol=3)
 
 
 def modes_that_matter_law() -> None:
@@ -118,8 +118,18 @@ def modes_that_matter_law() -> None:
 
 
 def test_a_chain_starts_where_a_trial_of_its_own_found_a_mode_that_matters() -> None:
-    """The last chain finds none, and starts all the same."""
+    """The last chain finds none, and takes one of another."""
     no_negligible_mode_law()
+
+
+def spare_trials_law() -> None:
+    good = [np.array(own, dtype=bool) for own in ([0, 1, 1], [0, 0], [1, 0], [0, 0], [0, 0])]
+    assert trials.taken(good) == [(0, 1), (0, 2), (2, 0), (0, 1), (2, 0)]
+    assert trials.taken([np.array([True, True])]) == [(0, 0)]
+
+
+def test_trials_that_no_chain_needs_are_taken_before_those_of_others() -> None:
+    spare_trials_law()
 
 
 def test_chains_stay_apart_in_modes_that_matter() -> None:
@@ -166,9 +176,10 @@ MUTANTS = [
     Mutant("the entropy of normals is forgotten", trials.entropy, "total += float", "float", masses_law),
     Mutant("the entropy of levels is forgotten", trials.entropy, "total -= float", "float", masses_law),
     Mutant("movements are not shared", trials.own_spread, "min(MOST_SHARED,", "min(0,", groups_law),
-    Mutant("the best mode alone is taken", trials.matter, "- NEGLIGIBLE", "+ 9 * NEGLIGIBLE", modes_that_matter_law),
+    Mutant("the best mode alone is taken", trials.matter, "- NEGLIGIBLE - SURE", "- 0.0", modes_that_matter_law),
     Mutant("no mode is negligible", trials.matter, "- NEGLIGIBLE", "- 99 * NEGLIGIBLE", no_negligible_mode_law),
-    Mutant("the last trial is taken", trials.trial_starts, "first[n]", "-1", modes_that_matter_law),
+    Mutant("the last trial is taken", trials.taken, "own[0]) if own e", "own[-1]) if own e", modes_that_matter_law),
+    Mutant("all take one spare trial", trials.taken, "[*spare[1:], spare[0]]", "spare", spare_trials_law),
 ]  # fmt: skip
 
 

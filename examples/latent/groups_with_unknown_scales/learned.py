@@ -741,9 +741,18 @@ def trial_starts(chains, warm_up, start, trial, heights):
         weights, ends = log_weights(*every), np.cumsum([len(draws) for draws in tried])[:-1]
         good = np.split(matter(weights, errors_of(*every)), ends)
         waiting = [n for n in range(chains) if not good[n].any() and len(good[n]) < MOST_TRIALS]
-    ranked = zip(np.split(weights, ends), good, strict=True)
-    first = [int(np.argmax(np.where(own_good, np.inf, own))) for own, own_good in ranked]
-    return [{name: values[-1] for name, values in tried[n][first[n]].items()} for n in range(chains)]
+    return [{name: values[-1] for name, values in tried[n][k].items()} for n, k in taken(good)]
+
+
+def taken(good):
+    """For each chain whose trial it starts from, and which: its own first good one, else one that others can spare."""
+    mine = [np.flatnonzero(own).tolist() for own in good]
+    spare = [(n, k) for n, own in enumerate(mine) for k in own[1:]] + [(n, own[0]) for n, own in enumerate(mine) if own]
+    found = []
+    for n, own in enumerate(mine):
+        found.append((n, own[0]) if own else spare[0])
+        spare = spare if own else [*spare[1:], spare[0]]
+    return found
 
 
 def stayed(values):

@@ -4,7 +4,7 @@
 
 Chains that begin in a mode of probability 1e-10 may stay in it. All trials of all chains are weighed together, and a
 chain starts from the first of its own whose mode has some weight beside the best, so chains in modes that do matter
-stay apart, and R-hat tells of them.
+stay apart, and R-hat tells of them. Only a chain that has found no such mode takes a trial of another.
 """
 
 from __future__ import annotations
@@ -69,9 +69,18 @@ def trial_starts(
         weights, ends = log_weights(*every), np.cumsum([len(draws) for draws in tried])[:-1]
         good = np.split(matter(weights, errors_of(*every)), ends)
         waiting = [n for n in range(chains) if not good[n].any() and len(good[n]) < MOST_TRIALS]
-    ranked = zip(np.split(weights, ends), good, strict=True)
-    first = [int(np.argmax(np.where(own_good, np.inf, own))) for own, own_good in ranked]
-    return [{name: values[-1] for name, values in tried[n][first[n]].items()} for n in range(chains)]
+    return [{name: values[-1] for name, values in tried[n][k].items()} for n, k in taken(good)]
+
+
+def taken(good: Sequence[Array]) -> list[tuple[int, int]]:
+    """For each chain whose trial it starts from, and which: its own first good one, else one that others can spare."""
+    mine = [np.flatnonzero(own).tolist() for own in good]
+    spare = [(n, k) for n, own in enumerate(mine) for k in own[1:]] + [(n, own[0]) for n, own in enumerate(mine) if own]
+    found = []
+    for n, own in enumerate(mine):
+        found.append((n, own[0]) if own else spare[0])
+        spare = spare if own else [*spare[1:], spare[0]]
+    return found
 
 
 def stayed(values: Mapping[str, Array]) -> dict[str, Array]:
