@@ -243,6 +243,30 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "d <- 0.1 + sum(q[]) / 2 tau ~ dgamma(3, d) }",
         {"K": 4, "y": [1, 0, 2, 3]},
     ),
+    "own_total": (
+        "model { for (i in 1:I) { Y[i, 1:3] ~ dmulti(p[i, 1:3], N[i]); N[i] <- sum(Y[i, ])\n"
+        "for (j in 1:3) { p[i, j] <- phi[i, j] / sum(phi[i, ]); log(phi[i, j]) <- a[j] + b[j] * x[i] } }\n"
+        "a[1] <- 0; b[1] <- 0; for (j in 2:3) { a[j] ~ dnorm(0, 1); b[j] ~ dnorm(0, 1) } }",
+        {"I": 3, "x": [-1, 0, 2], "Y": [[3, 1, 2], [0, 4, 1], [2, 2, 2]]},
+    ),
+    "moving_average": (
+        "model { mu[1] <- a; eps[1] <- y[1] - mu[1]; for (t in 2:T) { y[t] ~ dnorm(mu[t], tau)\n"
+        "mu[t] <- a + theta * eps[t-1]; eps[t] <- y[t] - mu[t] } a ~ dnorm(0, 1); theta ~ dunif(-1, 1)\n"
+        "tau ~ dgamma(2, 1) }",
+        {"T": 26, "y": [0.1, -0.4, 0.3, 0.5, -0.2, 0.6, 0.0, -0.7, 0.2, 0.4, 0.1, -0.1, 0.8] * 2},
+    ),
+    "pedigree": (
+        "model { for (i in 3:N) { g[i] ~ dcat(P[g[mum[i]], g[dad[i]], 1:2]) } for (i in 1:2) { g[i] ~ dcat(f[]) }\n"
+        "for (i in 1:N) { d[i] ~ dbern(q[g[i]]) } q[1] ~ dbeta(5, 20) q[2] ~ dbeta(20, 5) }",
+        {
+            "N": 10,
+            "mum": [1, 1, 1, 1, 3, 3, 5, 4, 5, 7],
+            "dad": [2, 2, 2, 2, 2, 4, 6, 6, 8, 8],
+            "f": [0.4, 0.6],
+            "d": [0, 1, 0, 1, 1, 0, 1, 1, 0, 1],
+            "P": [[[0.9, 0.1], [0.5, 0.5]], [[0.4, 0.6], [0.1, 0.9]]],
+        },
+    ),
 }
 
 STARTS: dict[str, dict[str, object]] = {

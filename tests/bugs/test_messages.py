@@ -44,6 +44,9 @@ def test_a_syntax_error_points_at_its_column() -> None:
         ("model { a <- b + 1 b <- a - 1 y ~ dnorm(a, 1) }", {}, "`a` is defined by itself", ""),
         ("model { y ~ dnorm(x[], 1) for (i in 1:2) { x[i] ~ dflat() } }", {},
          "`dnorm` needs a number here, found a vector", ""),
+        ("model { for (k in 1:3) { a[k] ~ dflat() } m <- ranked(a[], 12) y ~ dnorm(m, 1) }", {}, "element 12 of a vector of 3", ""),
+        ("model { for (k in 1:3) { a[k] ~ dflat() } y ~ dnorm(a[5 / 2], 1) }", {"y": 1}, "`a` is indexed by 2.5", ""),
+        ("model { y ~ dnorm(pnorm(x, 0), 1) x ~ dflat() }", {}, "`pnorm` has 2 arguments", ""),
         ("data { x ~ dnorm(0, 1) } model { y ~ dnorm(0, 1) }", {}, "a draw in the data block", ""),
     ],
 )  # fmt: skip

@@ -36,8 +36,8 @@ def in_a_circle(read: BugsModel) -> set[tuple[str, tuple[int, ...]]]:
     """The cells whose lines lean on one another."""
     labels = {name for name, node in read.model.variables.items() if node.kind == "undirected"}
     found = set()
-    for array, block in read.draft.blocks.items():
-        for at, (label, _) in read._places(block).items():
+    for array in read.draft.blocks:
+        for at, (label, _) in read._places(array).items():
             if label in labels:
                 found.add((array, tuple(k + 1 for k in at)))
     return found

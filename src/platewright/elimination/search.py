@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from platewright.algebra.expand import Inseparable, expand
 from platewright.algebra.expression import Expression, Index, Reference, mentions, names
 from platewright.elimination.gaussian import gaussian_block, gaussian_move, tied_scales
-from platewright.elimination.state import FamilyConditional, State
+from platewright.elimination.state import FamilyConditional, State, TableConditional
 from platewright.elimination.tables import table_move
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
@@ -75,8 +75,14 @@ class Search:
         return found
 
     def is_safe(self, before: State, after: State) -> bool:
-        """An elimination whose conditional holds no other unknown cannot have been the wrong one."""
+        """An elimination whose conditional holds no other unknown cannot have been the wrong one.
+
+        Nor can the sum over a single discrete unknown, where no other family was left: what a sum touches is no family
+        any more, so sums in another order open no way that this one closes.
+        """
         last = after.conditionals[-1]
+        if isinstance(last, TableConditional):
+            return not before.nodes[last.variable].axes
         if isinstance(last, FamilyConditional):
             others = set(before.unknown) - {last.variable}
             return not any(mentions(value, others) for value in last.parameters.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from platewright.algebra.build import add, equal, log_sum_exp, multiply, substitute, totals
 from platewright.algebra.expression import (
     Expression,
@@ -15,8 +17,13 @@ from platewright.algebra.expression import (
     walk,
 )
 from platewright.elimination.state import State, TableConditional
-from platewright.graph.graph import Factor
+from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
+
+MOST_SUMMED = 10_000
+"""Joint values of variables whose sums stand inside one another: each is looked at anew for every value of the rest."""
+MOST_TIED = 100
+"""Joint values of discrete unknowns that a parameter ties together: each has its own posterior of the parameter."""
 
 
 def table_move(state: State, name: str) -> State | Declined:
@@ -36,6 +43,8 @@ def table_move(state: State, name: str) -> State | Declined:
             return moved
         weights.append(moved)
     whole = add(*weights)
+    if (joint := _joint_values(state, whole, level)) > MOST_SUMMED:
+        return Declined(word, f"its sum stands inside others: {joint:,} joint values (at most {MOST_SUMMED:,})")
     factors = [factor for factor in state.factors if name not in factor.names]
     factors.append(Factor(f"{name}: summed", node.plates, log_sum_exp(whole, level)))
     return state.after(
@@ -44,6 +53,36 @@ def table_move(state: State, name: str) -> State | Declined:
         conditionals=(*state.conditionals, TableConditional(name, level, whole)),
         log=(*state.log, f"{name}: summed over its {plate.split('.')[0]} values"),
     )
+
+
+def tied_sums(state: State) -> str:
+    """Why sums would stand inside one another too deep, seen before anything is eliminated; empty if they would not.
+
+    An unknown that cannot be summed over goes first, or its sums are in its way; either way the single discrete
+    unknowns that it meets are tied together.
+    """
+    discrete = [n for n in state.unknown if state.nodes[n].domain.is_finite and not state.nodes[n].axes]
+    for name in state.unknown:
+        if state.nodes[name].domain.is_finite:
+            continue
+        met = {one for factor in state.touching(name) for one in discrete if one in factor.names}
+        joint = prod(level_count(state.graph, str(state.nodes[one].domain.levels)) for one in met)
+        if len(met) > 1 and joint > MOST_TIED:
+            return f"`{name}` ties {len(met)} discrete unknowns: {joint:,} joint values (at most {MOST_TIED:,})"
+    return ""
+
+
+def _joint_values(state: State, whole: Expression, level: Index) -> int:
+    """How many values the variable has together with those whose sums stand inside its own."""
+    earlier = {one.level for one in state.conditionals if isinstance(one, TableConditional)}
+    found = (earlier & all_indices(whole)) | {level}
+    return prod(level_count(state.graph, one.plate) for one in found) if len(found) > 1 else 1
+
+
+def level_count(graph: Graph, plate: str) -> int:
+    """How many levels there are; two, where the data will tell."""
+    found = graph.plates.get(plate)
+    return (found.size if found is not None else None) or 2
 
 
 def places(factor: Factor, name: str) -> set[tuple[Expression, ...]]:

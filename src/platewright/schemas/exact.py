@@ -16,6 +16,7 @@ from platewright.algebra.scaled_lgamma import coefficients_gathered
 from platewright.algebra.zero_times_log import zero_wins
 from platewright.elimination.search import Search
 from platewright.elimination.state import FamilyConditional, GaussianConditional, State
+from platewright.elimination.tables import tied_sums
 from platewright.graph.components import chain_components
 from platewright.graph.graph import Factor, Graph
 from platewright.graph.normaliser import log_normaliser
@@ -125,6 +126,8 @@ def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool
     """A piece, with factors that its own arcs do not show, without unknowns; or why every order gets stuck."""
     search = Search()
     start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks, maximise=maximise)
+    if tied := tied_sums(start):
+        return Declined(NAME, tied)
     done = search.solve(start)
     return Declined(NAME, _stuck(search, start)) if done is None else done
 

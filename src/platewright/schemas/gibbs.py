@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from platewright.algebra.expression import Lag, Reference, names, walk
+from platewright.elimination.tables import MOST_TIED, level_count
 from platewright.graph.components import chain_components, component_parents
 from platewright.graph.graph import Factor, Graph
 from platewright.graph.normaliser import log_normaliser
@@ -128,15 +130,24 @@ def _exact_blocks(graph: Graph, others: Sequence[str]) -> tuple[list[Block], dic
     """The unknowns with a closed form, as few blocks as can be, and why each other one has none."""
     blocks: list[Block] = []
     rough: dict[str, str] = {}
-    waiting = list(others)
-    while waiting:
-        block = _largest_block(graph, waiting)
-        if isinstance(block, Declined):
-            rough[waiting.pop(0)] = block.reason
-            continue
-        blocks.append(block)
-        waiting = [name for name in waiting if name not in block.variables]
+    for waiting in _portions(graph, others):
+        while waiting:
+            block = _largest_block(graph, waiting)
+            if isinstance(block, Declined):
+                rough[waiting.pop(0)] = block.reason
+                continue
+            blocks.append(block)
+            waiting = [name for name in waiting if name not in block.variables]
     return blocks, rough
+
+
+def _portions(graph: Graph, others: Sequence[str]) -> list[list[str]]:
+    """What may share a block: all, or where the discrete ones have too many values together, each of these alone."""
+    discrete = [name for name in others if graph.nodes[name].domain.is_finite]
+    joint = prod(level_count(graph, str(graph.nodes[name].domain.levels)) for name in discrete)
+    if len(discrete) < 2 or joint <= MOST_TIED:
+        return [list(others)]
+    return [[name for name in others if name not in discrete], *([name] for name in discrete)]
 
 
 def _in_order(graph: Graph, found: Integrated, rough: Sequence[Block], exact: Sequence[Block]) -> list[Block]:

@@ -326,8 +326,12 @@ class NumpyPrinter:
 
 
 def whole(text: str, place: Expression) -> str:
-    """The text of a place along an axis: what a function or a table gives is a float, and is made whole."""
-    return f"np.int64({text})" if any(isinstance(part, (Call, Literal)) for part in walk(place)) else text
+    """The text of a place along an axis: what may be a float is made whole.
+
+    Functions and tables give floats, and so do columns that are reckoned with; a column alone is one of codes.
+    """
+    floats = (Call, Literal) if isinstance(place, Reference) else (Call, Literal, Reference)
+    return f"np.int64({text})" if any(isinstance(part, floats) for part in walk(place)) else text
 
 
 def _table(values: tuple[float, ...], shape: tuple[int, ...], point: str = ".0") -> str:

@@ -125,7 +125,7 @@ VECTOR_FUNCTIONS = frozenset(
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     "/": np.true_divide,
     "^": lambda a, b: np.power(np.asarray(a, dtype=float), b),
-    "%*%": np.matmul,
+    "%*%": lambda a, b: np.matmul(a, b) if np.ndim(a) and np.ndim(b) else np.multiply(a, b),
     "neg": np.negative,
     "not": lambda a: np.asarray(np.equal(a, 0), dtype=float),
     "==": lambda a, b: np.asarray(np.equal(a, b), dtype=float),
@@ -182,6 +182,8 @@ def _compute(node: Expression, scope: Scope) -> Any:
             for part in operands[1:]:
                 result = result * _compute(part, scope)
             return result
+        case Operation("%*%") if any(np.ndim(value) for value in scope.loops.values()):
+            raise NotKnown  # as for vector functions: columns of loop values are no vectors
         case Operation(operator, operands):
             return OPERATORS[operator](*(_compute(part, scope) for part in operands))
         case FunctionCall(name, arguments):

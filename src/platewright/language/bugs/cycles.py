@@ -14,7 +14,9 @@ import numpy as np
 
 from platewright.language.bugs.arithmetic import NotKnown, Scope
 from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, distinct, locate, spread
-from platewright.language.bugs.syntax import Element, elements
+from platewright.language.bugs.syntax import Draw, Element, elements
+
+DISCRETE = frozenset({"dbern", "dcat", "dbin", "dbinom"})
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,37 @@ def loops_to_unroll(circle: Sequence[Piece], scope: Scope) -> list[tuple[Piece, 
         if piece.grid.axes and not piece.inner:
             return [(piece, piece.grid.axes[-1].variables[-1])]
     return []
+
+
+def loops_to_follow(blocks: Mapping[str, Block], scope: Scope) -> list[tuple[Piece, str]]:
+    """Loops that read an unrolled discrete array cell by cell: unrolled too, each node meets the cells it reads only.
+
+    As one piece they would look at a choice between all the cells, and tie them together in one factor.
+    """
+    cut = {name for name, block in blocks.items() if sum(_is_unrolled_discrete(p) for p in block.pieces) > 1}
+    found: dict[int, tuple[Piece, str]] = {}
+    for piece in (piece for block in blocks.values() for piece in block.pieces if not piece.inner):
+        own = {variable for axis in piece.grid.axes for variable in axis.variables}
+        for element in piece.relation.uses():
+            if element.name not in cut or not element.indices:
+                continue
+            across = {d for d, _ in enumerate(element.indices) if _pieces_differ(blocks[element.name], d)}
+            for dimension in sorted(across):
+                part = element.indices[dimension]
+                if isinstance(part, Element) and part.indices is None and part.name in own:
+                    found.setdefault(piece.number, (piece, part.name))
+    return list(found.values())
+
+
+def _is_unrolled_discrete(piece: Piece) -> bool:
+    statement = piece.relation.statement
+    return isinstance(statement, Draw) and bool(piece.relation.fixed) and statement.density.name in DISCRETE
+
+
+def _pieces_differ(block: Block, dimension: int) -> bool:
+    """Whether pieces sit at several places along a dimension."""
+    at = [spot.at for piece in block.pieces if isinstance(spot := piece.spots[dimension], Fixed)]
+    return len({int(np.ravel(one)[0]) for one in at if np.size(one) == 1}) > 1
 
 
 def _constant_dimensions(piece: Piece) -> list[int]:

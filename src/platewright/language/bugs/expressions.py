@@ -142,7 +142,7 @@ def _call(node: FunctionCall, frame: Frame) -> Value:
     if name in DECLINED:
         raise frame.complain(node.place, f"`{node.name}` is declined: {DECLINED[name]}")
     if name not in SCALAR and name not in VECTOR:
-        return _settled(node, frame)
+        return _of_distribution(node, frame) or _settled(node, frame)
     if name in SCALAR:
         values = _in_step(node.arguments, frame)
         try:
@@ -150,6 +150,20 @@ def _call(node: FunctionCall, frame: Frame) -> Value:
         except TypeError:
             raise frame.complain(node.place, f"`{node.name}` takes another number of arguments") from None
     return _vector_call(name, node, frame)
+
+
+def _of_distribution(node: FunctionCall, frame: Frame) -> Value | None:
+    """`pnorm(x, mu, tau)`, `dnorm(x, mu, tau)` and `logdensity.norm(x, mu, tau)`; None for other names."""
+    from platewright.language.bugs.distribution_functions import function_of  # densities have expressions in them
+
+    found = function_of(node.name)
+    if found is None:
+        return None
+    count, function = found
+    if len(node.arguments) != count:
+        found_here = f"`{node.name}` has {len(node.arguments)} arguments"
+        raise frame.complain(node.place, found_here, f"{count}, the value first")
+    return mapped(function, *_in_step(node.arguments, frame))
 
 
 def _settled(node: FunctionCall, frame: Frame) -> Value:

@@ -73,9 +73,33 @@ def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozen
     transformed = _compute_names(text, logical, constants, declared, twice, assumed)
     for name in transformed:
         observed[name] = constants.pop(name)
-    gone = {*done, *transformed}
+    counted = _compute_from_observed(text, relations, constants, observed, declared)
+    gone = {*done, *transformed, *counted}
     left_over = tuple(relation for relation in relations if relation.is_random or relation.name not in gone)
-    return Folded(constants, observed, left_over, (*order, *done, *transformed), declared, assumed)
+    return Folded(constants, observed, left_over, (*order, *done, *transformed, *counted), declared, assumed)
+
+
+def _compute_from_observed(
+    text: Text,
+    relations: list[Relation],
+    constants: dict[str, Array],
+    observed: Mapping[str, Array],
+    declared: Mapping[str, tuple[int, ...]],
+) -> list[str]:
+    """`Y[1:K] ~ dmulti(p[], N)` with `N <- sum(Y[])`: what a draw leans on and its own known values settle is data."""
+    complete = {name: values for name, values in observed.items() if not np.isnan(values).any()}
+    logical = [relation for relation in relations if not relation.is_random and relation.name not in constants]
+    wanted = set()
+    for draw in relations:
+        if draw.is_random and draw.name in complete:
+            below = {one.name for one in logical if draw.name in {element.name for element in one.uses()}}
+            wanted |= below & {element.name for element in draw.uses()}
+    if not wanted:
+        return []
+    known = {**constants, **complete}
+    done = _compute_names(text, logical, known, declared, wanted)
+    constants.update({name: known[name] for name in done})
+    return done
 
 
 def _shapes(arrays: Mapping[str, Array], assumed: frozenset[str] = frozenset()) -> dict[str, tuple[int, ...]]:

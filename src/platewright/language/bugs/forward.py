@@ -15,6 +15,7 @@ import numpy as np
 from platewright.families import FAMILY_BY_NAME
 from platewright.language.bugs.arithmetic import NotKnown, Scope
 from platewright.language.bugs.arrays import Block, Fixed, Piece, Span, locate, spread
+from platewright.language.bugs.cycles import parents_of
 from platewright.language.bugs.densities import FORMS, canonical
 from platewright.language.bugs.syntax import Draw
 
@@ -30,7 +31,20 @@ def stays_whole(
     random = [piece for piece in circle if piece.relation.is_random]
     if not random or sum(piece.cells()[0].size if piece.cells() else 1 for piece in random) <= FEW_CELLS:
         return False
-    return all(_is_plain(piece, observed) for piece in random) and _runs_forward(circle, blocks, scope)
+    if not all(_is_plain(piece, observed) for piece in random) or _computes_itself(circle, blocks, scope):
+        return False
+    return _runs_forward(circle, blocks, scope)
+
+
+def _computes_itself(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: Scope) -> bool:
+    """Whether deterministic pieces alone make a circle: what has no density of its own cannot become a factor."""
+    left = {piece.number: piece for piece in circle if not piece.relation.is_random}
+    while True:
+        free = [n for n, piece in left.items() if not {p.number for p in parents_of(piece, blocks, scope)} & set(left)]
+        if not free:
+            return bool(left)
+        for number in free:
+            del left[number]
 
 
 def _is_plain(piece: Piece, observed: Mapping[str, Array]) -> bool:
@@ -70,7 +84,8 @@ def _runs_forward(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: S
             edges += used.size * own.shape[1]
             if edges > MOST_EDGES:
                 return False
-            pairs = np.broadcast_arrays(own, first[element.name] + used.reshape(points, 1, -1))
+            used = used.reshape(points if spots else 1, 1, -1)  # a node without indices is the same in all rounds
+            pairs = np.broadcast_arrays(own, first[element.name] + used)
             users.append(pairs[0].ravel())
             sources.append(pairs[1].ravel())
     return _has_no_circle(np.concatenate(users), np.concatenate(sources), sum(sizes))

@@ -17,6 +17,7 @@ from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged
 from platewright.language.bugs.complaint import complain, nearest
 from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.inputs import declare_input
+from platewright.language.bugs.relations import compute_on
 from platewright.language.bugs.resolve import (
     NeedsData,
     TooLarge,
@@ -27,6 +28,7 @@ from platewright.language.bugs.resolve import (
     whole_variable,
 )
 from platewright.language.bugs.syntax import Element, Empty, Place, Range
+from platewright.language.bugs.syntax import Expression as Tree
 from platewright.language.bugs.value import Span as Axis
 from platewright.language.bugs.value import Value
 from platewright.language.plate import Plate, membership
@@ -213,12 +215,24 @@ class Frame:
             if not isinstance(simple, Literal) or not (nested or long):
                 return simple
         assert isinstance(spot, (Fixed, Moving)) and part is not None and not isinstance(part, (Range, Empty))
+        if isinstance(spot, Moving):
+            self._refuse_fractions(node, part)
         from platewright.language.bugs.expressions import translate  # names and expressions hold each other
 
         found = build.add(translate(part, self).body, -1.0)
         if isinstance(found, Index) and isinstance(spot, Fixed):
             return simple  # the loop runs over a part of the axis, for which its index alone would not stand
         return self._as_index(found, node.name, dimension)
+
+    def _refuse_fractions(self, node: Element, part: Tree) -> None:
+        """An index that the data settle and that was not found a place is no whole number."""
+        try:
+            values = np.ravel(compute_on(part, self.piece.grid, self.draft.scope))
+        except NotKnown:
+            return
+        wrong = values[np.isfinite(values) & ((values != np.floor(values)) | (np.abs(values) > 2**53))]
+        if wrong.size:
+            raise self.complain(node.place, f"`{node.name}` is indexed by {wrong[0]:g}", "a whole number, from 1")
 
     def _as_index(self, at: Expression, name: str, dimension: int) -> Expression:
         """A variable may stand as an index only if its levels are the elements of the axis; else it is a number."""

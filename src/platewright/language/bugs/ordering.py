@@ -31,6 +31,9 @@ def in_order(name: str, value: Value, frame: Frame) -> Value:
 def order_statistic(name: str, value: Value, number: Expression, frame: Frame) -> Value:
     """`ranked(x[], k)`, the k-th smallest element; or `rank(x[], k)`, how many elements do not exceed the k-th."""
     _only_index(value)
+    size = value.axes[0].size
+    if isinstance(number, Constant) and number.value not in range(1, size + 1):
+        raise ValueError(f"element {number.value:g} of a vector of {size}")
     place = build.add(number, -1.0)
     if name == "ranked":
         return Value(_smallest(value, place, frame))

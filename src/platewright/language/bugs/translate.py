@@ -15,7 +15,14 @@ import numpy as np
 from platewright.language.bugs.arrays import Block, Piece, assemble, find_shapes
 from platewright.language.bugs.circles import join_circles
 from platewright.language.bugs.complaint import complain
-from platewright.language.bugs.cycles import Order, loops_to_unroll, order_pieces, parents_of, values_of
+from platewright.language.bugs.cycles import (
+    Order,
+    loops_to_follow,
+    loops_to_unroll,
+    order_pieces,
+    parents_of,
+    values_of,
+)
 from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.folding import Folded, fold
 from platewright.language.bugs.forward import stays_whole
@@ -143,6 +150,9 @@ def _cut(
                 continue
             for piece, variable in loops_to_unroll(circle, scope):
                 chosen.setdefault(piece.number, variable)
+        following = [] if chosen or folded.assumed else loops_to_follow(blocks, scope)
+        if len(now) + sum(len(values_of(piece, variable)) for piece, variable in following) <= MOST_PIECES:
+            chosen |= {piece.number: variable for piece, variable in following}
         if not chosen:
             return now, blocks, shapes, order
         if folded.assumed:
@@ -151,11 +161,14 @@ def _cut(
                 text.source, piece.relation.place, f"`{piece.name}` refers to itself, so its loop is unrolled",
                 "the data, for its length",
             )  # fmt: skip
-        pieces = {piece.number: piece for circle in order.circles for piece in circle}
+        pieces = {piece.number: piece for piece in order.pieces}
         expected = len(now) + sum(len(values_of(pieces[number], variable)) for number, variable in chosen.items())
         if expected > MOST_PIECES:
             raise complain(
-                text.source, text_place(pieces), f"unrolling gives {expected:,} nodes", f"at most {MOST_PIECES:,}"
+                text.source,
+                text_place({n: pieces[n] for n in chosen}),
+                f"unrolling gives {expected:,} nodes",
+                f"at most {MOST_PIECES:,}",
             )
         longer: list[Relation] = []
         for number, relation in enumerate(now):
@@ -164,7 +177,8 @@ def _cut(
                 continue
             variable = chosen[number]
             values = values_of(pieces[number], variable)
-            line = f"`{relation.name}` over {variable} (line {relation.place.line}): its cells depend on one another"
+            why = "it reads cells that are unrolled" if following else "its cells depend on one another"
+            line = f"`{relation.name}` over {variable} (line {relation.place.line}): {why}"
             if line not in report.unrolled:
                 report.unrolled.append(line)
             longer += unroll(relation, variable, values)
