@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from platewright.algebra.expression import Add, Expression, Sum, names, walk
+from platewright.algebra.build import log, substitute
+from platewright.algebra.expression import Add, Expression, Reference, Sum, names, walk
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
-from platewright.recognition.recognise import recognise
+from platewright.recognition.recognise import Recognised, recognise
+from platewright.recognition.transform import IDENTITY
 from platewright.schemas.rough import touching
 from platewright.schemas.slopes import slopes_of
 
@@ -64,13 +66,35 @@ def _without(graph: Graph, before: Integrated, name: str, rough: Collection[str]
     if any(isinstance(part, Sum) and part.index.plate not in inside for part in walk(found.log_normaliser)):
         # given `name` such sums are statistics, taken once; without it they would be taken at every step
         return Declined(word, f"`{name}` would leave a function of a sum over rows")
-    left = [Factor(owner_of(name), node.plates, found.log_normaliser), *_terms(name, found.rest, others)]
+    left = _at_the_mean(found, around) or [
+        Factor(owner_of(name), node.plates, found.log_normaliser),
+        *_terms(name, found.rest, others),
+    ]
     slopes = slopes_of(left, others)
     if isinstance(slopes, Declined):
         return slopes
     kept = [factor for factor in before.factors if factor not in around]
     tied = tuple(dict.fromkeys((*before.tied, *others)))
     return Integrated((*kept, *left), (*before.gone, name), tied)
+
+
+def _at_the_mean(found: Recognised, around: Sequence[Factor]) -> list[Factor]:
+    """What a normal leaves: the factors at its mean, and its width. None of another family has this form.
+
+    Its normaliser is the same in theory, `b^2 / 4a` less the squares of what is seen and expected, each weighted: at a
+    scale of 1e-9 such terms are 1e18, and nothing is left of their difference but rounding.
+    """
+    node = found.target
+    if found.family.name != "Normal" or found.transform is not IDENTITY:
+        return []
+    mean, precision = found.parameters["mean"], found.parameters["precision"]
+    left = [Factor(owner_of(node.name), node.plates, -0.5 * log(precision))]
+    for factor in around:
+        whole = factor.expression
+        places = {part for part in walk(whole) if isinstance(part, Reference) and part.name == node.name}
+        there = {place: substitute(mean, dict(zip(node.plates, place.indices, strict=True))) for place in places}
+        left.append(Factor(owner_of(node.name), factor.axes, substitute(whole, there)))
+    return left
 
 
 def _terms(name: str, rest: Expression, others: Sequence[str]) -> list[Factor]:
