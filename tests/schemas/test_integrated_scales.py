@@ -1,4 +1,4 @@
-"""What a normal leaves when it is integrated out keeps its digits at any scale: chains once stayed at a scale of 1e-9."""
+"""What a normal leaves when it is integrated out keeps its digits at any scale: chains once stayed at one of 1e-9."""
 
 from __future__ import annotations
 

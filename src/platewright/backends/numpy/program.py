@@ -313,7 +313,8 @@ class Emitter:
     ) -> str:
         """Column numbers of one feature, for each cell and each inner position."""
         inner = source.features[feature].inner
-        if len(inner) == 1 and positions == inner:
+        dense = step.columns[column].dense
+        if len(inner) == 1 and positions == inner and dense[0].plate == inner[0].plate:
             return f"slice({name}_columns[{column}], {name}_columns[{column + 1}])"
         flat: Expression = Constant(0.0)
         for at, axis in zip(positions, step.columns[column].dense, strict=True):

@@ -172,7 +172,12 @@ def _spans(
         node = nodes[name]
         assert node.definition is not None  # it is a function of others
         low, high = span(node.definition, found, sizes, node.axes)
-        found[name] = (low.min(initial=np.inf), high.max(initial=-np.inf)) if by_column else (low, high)
+        if by_column:
+            found[name] = (low.min(initial=np.inf), high.max(initial=-np.inf))
+            continue
+        shape = tuple(sizes[axis.plate] for axis in node.axes)  # others look up elements, alike or not
+        whole = np.broadcast_to(low, shape)
+        found[name] = (whole, whole if high is low else np.broadcast_to(high, shape))
     return found
 
 
