@@ -330,9 +330,9 @@ class CPrinter:
         if isinstance(index, Index):
             return self.code(index).wrapped(_PRODUCT)
         code = self.code(index)
-        if not code.integer:
-            raise Unprintable(f"{index} is not an integer, so it cannot be a position")
-        return code.text if isinstance(index, Lag) else f"within({code.text}, {size}, &bad)"
+        # whole numbers that share a column with holes are doubles, as are positions reckoned from them
+        text = code.text if code.integer else f"(int64_t)({code.text})"
+        return text if isinstance(index, Lag) else f"within({text}, {size}, &bad)"
 
 
 def _constant(value: float) -> CCode:
