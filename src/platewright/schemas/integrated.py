@@ -91,8 +91,10 @@ def _at_the_mean(found: Recognised, around: Sequence[Factor]) -> list[Factor]:
     left = [Factor(owner_of(node.name), node.plates, -0.5 * log(precision))]
     for factor in around:
         whole = factor.expression
-        places = {part for part in walk(whole) if isinstance(part, Reference) and part.name == node.name}
-        there = {place: substitute(mean, dict(zip(node.plates, place.indices, strict=True))) for place in places}
+        there: dict[Expression, Expression] = {}
+        for part in walk(whole):
+            if isinstance(part, Reference) and part.name == node.name:
+                there[part] = substitute(mean, dict(zip(node.plates, part.indices, strict=True)))
         left.append(Factor(owner_of(node.name), factor.axes, substitute(whole, there)))
     return left
 
