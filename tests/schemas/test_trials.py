@@ -11,9 +11,11 @@ import platewright as pw
 from platewright.backends.kernels import trials
 from platewright.backends.kernels.trials import LEAST_WARM_UP, MOST_TRIALS, WEIGHED, log_weights, trial_starts
 from platewright.family import Array
+from platewright.graph.graph import read_graph
 from platewright.operation import Declined
 from platewright.run.samplers.heights import heights_of
 from platewright.schemas.gibbs import plan_gibbs
+from platewright.schemas.one_mode import has_one_mode
 from schemas import hierarchies, mixtures
 from schemas.mutation import Mutant, planted
 from schemas.small_instance import Case, instance, log_joint
@@ -170,6 +172,38 @@ def test_two_modes_of_the_same_weight_are_both_started_from() -> None:
         fit = m.learn({"y": np.array([4.1, 3.9, 4.2])}, seed=seed, draws=20, warm_up=100)
         signs += np.sign(fit.chains["x"].mean(axis=1)).tolist()
     assert 8 <= signs.count(1.0) <= 24  # of 32, each with one half
+
+
+def needs_no_trials(build: Callable[[], tuple[pw.Model, dict[str, Array]]]) -> bool:
+    m, data = build()
+    plan = plan_gibbs(read_graph(m, data), "posterior")
+    assert not isinstance(plan, Declined)
+    return has_one_mode(plan)
+
+
+def line() -> tuple[pw.Model, dict[str, Array]]:
+    m = pw.Model("line")
+    row = m.plate("row")
+    m.x = pw.Input(plates=row)
+    m.a = pw.Normal(0, sd=2.0)
+    m.b = pw.Normal(0, sd=2.0)
+    m.tau = pw.Gamma(1, rate=1)
+    m.y = pw.Normal(m.a + m.b * m.x, precision=m.tau, plates=row)
+    return m, {"y": np.zeros(3)}
+
+
+def blend() -> tuple[pw.Model, dict[str, Array]]:
+    m = pw.Model("blend")
+    row, k = m.plate("row"), m.plate("k", 2)
+    m.mu = pw.Normal(0, sd=4, plates=k)
+    m.p = pw.Dirichlet(1, over=k)
+    m.z = pw.Categorical(m.p, plates=row)
+    m.y = pw.Normal(m.mu[m.z], sd=1, plates=row)
+    return m, {"y": np.zeros(3)}
+
+
+def test_trials_are_made_where_unknowns_follow_each_other() -> None:
+    assert [needs_no_trials(build) for build in (line, errors_in_variables, blend)] == [True, False, False]
 
 
 MUTANTS = [

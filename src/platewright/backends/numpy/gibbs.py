@@ -32,7 +32,7 @@ from platewright.backends.kernels import (
 )
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
-from platewright.backends.numpy import gibbs_moving, gibbs_support
+from platewright.backends.numpy import gibbs_moving, gibbs_plain, gibbs_support
 from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.chain import ChainText
 from platewright.backends.numpy.draws import draw_lines, single_passes
@@ -51,6 +51,7 @@ from platewright.program.program import Program
 from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
+from platewright.schemas.one_mode import has_one_mode
 
 KERNELS = (
     gibbs_support,
@@ -134,7 +135,7 @@ class _GibbsEmitter(Emitter):
         possible = PossibleStart(self, self.plan.graph, self.plan.factors, wanted, self._making)
         parts = [self.start_function(wanted, possible), *possible.functions()]
         parts += [self.block(n, b) for n, b in enumerate(self.plan.blocks)]
-        parts += [self.movers_function(), self.sweep(), self.height_of(), *self.learning()]
+        parts += [self.movers_function(), self.sweep(), *self.learning()]
         needed = {name: self.nodes[name].axes for name in self.data}
         frame = Frame(self.plan.graph, "Gibbs sampling", self.plan.summary, needed, LEARNED)
         own = [text for family, kind in self.families for text in family_text(family, kind)]
@@ -143,7 +144,9 @@ class _GibbsEmitter(Emitter):
     def learning(self) -> list[str]:
         """The chains, and the loop over the sweeps of one; with movers they learn during warm-up."""
         chain = definitions(gibbs_moving if self.movers else gibbs_support)["chain_draws"]
-        return [without_hints(definitions(gibbs_support)["learn"]), without_hints(chain)]
+        if has_one_mode(self.plan):
+            return [without_hints(definitions(gibbs_plain)["learn"]), without_hints(chain)]
+        return [self.height_of(), without_hints(definitions(gibbs_support)["learn"]), without_hints(chain)]
 
     def movers_function(self) -> str:
         """A function that makes the movers of all blocks that need one."""

@@ -43,6 +43,7 @@ from platewright.run.samplers.stored_chains import StoredChain, interrupted, pac
 from platewright.run.ticking import Ticker
 from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.one_mode import has_one_mode
 
 SECONDS_TO_BEGIN = 0.05
 """Sampling that NumPy would take less time for is left to it: C is written and read by its interpreter in 0.005 to 0.02
@@ -232,7 +233,7 @@ def run_gibbs(
                 values[name] = put_within(values[name], *bounds)
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
-    heights = None if initial else heights_of(plan, columns, sizes)
+    heights = None if initial or has_one_mode(plan) else heights_of(plan, columns, sizes)
     sweeps = int(chains * (warm_up + draws * thin))
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, sweeps, start, seed)
     lost = blocks_without_slope(plan, chosen.native, columns, sizes, start, seed)
