@@ -15,7 +15,7 @@ from schemas.mutation import Mutant, planted
 from schemas.small_instance import log_joint
 
 Y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
-SCALES = (1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
+SCALES = (1e-40, 1e-20, 1e-12, 1e-9, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e9)
 
 
 def effects() -> pw.Model:
@@ -46,7 +46,7 @@ def height(tau: float, sigma: float, mu: float = 3.0) -> tuple[float, float]:
 def scales_law() -> None:
     start = height(1.0, 1.0)
     for tau in SCALES:
-        for sigma in SCALES:
+        for sigma in SCALES[2:]:
             found, wanted = height(tau, sigma)
             assert found - start[0] == pytest.approx(wanted - start[1], rel=1e-6, abs=1e-6), (tau, sigma)
 

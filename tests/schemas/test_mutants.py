@@ -139,7 +139,7 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("the factors of what is integrated out stay", integrated._without,
            "if factor not in around", "if factor", partial(ratio, "pumps")),
     mutant("what is integrated out leaves nothing", integrated._without,
-           "[Factor(owner_of(name), node.plates, found.log_normaliser), *", "[*", partial(ratio, "rates_of_coins")),
+           "Factor(owner_of(name), node.plates, found.log_normaliser),", "", partial(ratio, "rates_of_coins")),
     mutant("the normaliser of a prior is forgotten", integrated._terms,
            "if names(term) & set(others)", "if not names(term)", partial(ratio, "shares_of_groups")),
     # the sweep

@@ -9,11 +9,12 @@ Moving both in turn is one draw of (alpha, beta, theta), so the chain keeps its 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from platewright.algebra.build import log, substitute
-from platewright.algebra.expression import Add, Expression, Reference, Sum, names, walk
+from platewright.algebra.expression import ZERO, Add, Expression, Reference, Sum, names, walk
 from platewright.graph.graph import Factor, Graph
+from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.recognition.recognise import Recognised, recognise
 from platewright.recognition.transform import IDENTITY
@@ -66,7 +67,7 @@ def _without(graph: Graph, before: Integrated, name: str, rough: Collection[str]
     if any(isinstance(part, Sum) and part.index.plate not in inside for part in walk(found.log_normaliser)):
         # given `name` such sums are statistics, taken once; without it they would be taken at every step
         return Declined(word, f"`{name}` would leave a function of a sum over rows")
-    left = _at_the_mean(found, around) or [
+    left = _at_the_mean(graph, found, around) or [
         Factor(owner_of(name), node.plates, found.log_normaliser),
         *_terms(name, found.rest, others),
     ]
@@ -78,25 +79,33 @@ def _without(graph: Graph, before: Integrated, name: str, rough: Collection[str]
     return Integrated((*kept, *left), (*before.gone, name), tied)
 
 
-def _at_the_mean(found: Recognised, around: Sequence[Factor]) -> list[Factor]:
+def _at_the_mean(graph: Graph, found: Recognised, around: Sequence[Factor]) -> list[Factor]:
     """What a normal leaves: the factors at its mean, and its width. None of another family has this form.
 
     Its normaliser is the same in theory, `b^2 / 4a` less the squares of what is seen and expected, each weighted: at a
-    scale of 1e-9 such terms are 1e18, and nothing is left of their difference but rounding.
+    scale of 1e-9 such terms are 1e18, and nothing is left of their difference but rounding. For the same reason the
+    unknown is counted from where its prior expects it, which is no change of the integral.
     """
     node = found.target
     if found.family.name != "Normal" or found.transform is not IDENTITY:
         return []
-    mean, precision = found.parameters["mean"], found.parameters["precision"]
+    expected = dict(node.parameters).get("mean", ZERO)
+    shifted = [_with(factor, node, node.symbol + expected) for factor in around]
+    again = recognise(shifted, node, graph.facts)
+    if isinstance(again, Declined):
+        return []
+    mean, precision = again.parameters["mean"], again.parameters["precision"]
     left = [Factor(owner_of(node.name), node.plates, -0.5 * log(precision))]
-    for factor in around:
-        whole = factor.expression
-        there: dict[Expression, Expression] = {}
-        for part in walk(whole):
-            if isinstance(part, Reference) and part.name == node.name:
-                there[part] = substitute(mean, dict(zip(node.plates, part.indices, strict=True)))
-        left.append(Factor(owner_of(node.name), factor.axes, substitute(whole, there)))
-    return left
+    return left + [replace(_with(factor, node, mean), owner=owner_of(node.name)) for factor in shifted]
+
+
+def _with(factor: Factor, node: Variable, value: Expression) -> Factor:
+    """A factor with a value, which lives on the plates of an unknown, in its place."""
+    there: dict[Expression, Expression] = {}
+    for part in walk(factor.expression):
+        if isinstance(part, Reference) and part.name == node.name:
+            there[part] = substitute(value, dict(zip(node.plates, part.indices, strict=True)))
+    return replace(factor, expression=substitute(factor.expression, there))
 
 
 def _terms(name: str, rest: Expression, others: Sequence[str]) -> list[Factor]:
