@@ -79,3 +79,17 @@ def test_a_missing_count_drops_out_whatever_its_trials() -> None:
     alone = trials().learn({"n": [3], "y": [3]})
     assert fit["p"].parameters["a"] == 4 and fit["p"].parameters["b"] == 1
     assert fit.log_evidence == pytest.approx(alone.log_evidence, abs=1e-12)
+
+
+def test_a_table_looked_up_by_a_code_with_holes_is_no_table_of_wrong_sums() -> None:
+    m = pw.Model("holes")
+    row, k, j = m.plate("row"), m.plate("k", 2), m.plate("j", 2)
+    m.p = pw.Input(plates=(j, k))
+    m.q = pw.Beta(1, 1)
+    m.a = pw.Categorical(pw.array([0.5, 0.5], over=j), plates=row)
+    m.b = pw.Categorical(m.p[m.a], plates=row)
+    m.y = pw.Bernoulli(m.q, plates=row)
+    data = {"p": [[0.9, 0.1], [0.2, 0.8]], "a": [0, None, 1], "b": [0, 1, 1], "y": [1, 0, 1]}
+    assert 0.5 < float(m.learn(data)["q"].mean) < 0.7
+    with pytest.raises(SupportError, match="sum to"):
+        m.learn({**data, "a": [0, 1, 1], "p": [[0.9, 0.3], [0.2, 0.8]]})

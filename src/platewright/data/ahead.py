@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from queue import Queue
-from threading import Event, Thread
+from contextlib import suppress
+from queue import Empty, Queue
+from threading import Event, Thread, current_thread
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -40,5 +41,7 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
             yield value
     finally:
         stopped.set()
-        while thread.is_alive() and not queue.empty():
-            queue.get_nowait()
+        # A file that is still being read must not change or go. (The reader itself may be the one that clears up.)
+        while thread.is_alive() and current_thread() is not thread:
+            with suppress(Empty):
+                queue.get(timeout=0.01)

@@ -7,7 +7,7 @@ that depends on unknowns too is refused where no value of them would do: `rate =
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -91,6 +91,8 @@ def check_given(
     for given in checks.given:
         if any(axis.plate not in sizes for axis in given.axes):
             continue
+        if any(name in holes for name in given.columns):
+            given = replace(given, is_whole=False)
         rough = rough or _spans(checks, columns, sizes, holes, by_column=True)
         is_fine = _is_inside(given, span(given.written, rough, sizes, given.axes))
         beside = given.node.name in columns and given.node.name not in holes and _is_beside(given)
