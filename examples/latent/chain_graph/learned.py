@@ -139,6 +139,13 @@ def height_of(data, size):
 def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
     """Draws from the posterior by name: chain, draw, then the axes of the variable."""
     generators = np.random.default_rng(seed).spawn(chains)
+    starts = chain_starts(data, size, generators, warm_up)
+    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
+    return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+
+
+def chain_starts(data, size, generators, warm_up):
+    """Where each chain starts: in a mode that matters, which short trials found."""
 
     def trial(number, values):
         try:
@@ -150,9 +157,10 @@ def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
         count = len(next(iter(found.values())))
         return np.array([height_of({**data, **{name: found[name][k] for name in found}}, size) for k in range(count)])
 
-    starts = trial_starts(chains, warm_up, lambda number: start(data, size, generators[number]), trial, heights)
-    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
-    return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+    def made(number):
+        return start(data, size, generators[number])
+
+    return trial_starts(len(generators), warm_up, made, trial, heights)
 
 
 def chain_draws(values, data, size, generator, warm_up, draws):

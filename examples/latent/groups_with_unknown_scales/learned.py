@@ -143,9 +143,14 @@ def sweep(values, data, size, generator):
 def learn(data, size, seed=0, chains=4, draws=1000, warm_up=500):
     """Draws from the posterior by name: chain, draw, then the axes of the variable."""
     generators = np.random.default_rng(seed).spawn(chains)
-    starts = [start(data, size, generator) for generator in generators]
+    starts = chain_starts(data, size, generators, warm_up)
     kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
     return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+
+
+def chain_starts(data, size, generators, warm_up):
+    """Where each chain starts: one draw moves all that has a place, so nothing holds it there."""
+    return [start(data, size, generator) for generator in generators]
 
 
 def chain_draws(values, data, size, generator, warm_up, draws):

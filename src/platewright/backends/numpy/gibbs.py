@@ -97,7 +97,7 @@ RESERVED = (
 )
 """Names that mean something in a sampler."""
 LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
-STAND_INS = ("learn", "chain_draws", "start", "height_of", "sweep")
+STAND_INS = ("learn", "chain_starts", "chain_draws", "start", "height_of", "sweep")
 
 
 def numpy_gibbs_source(plan: GibbsPlan) -> str:
@@ -143,10 +143,14 @@ class _GibbsEmitter(Emitter):
 
     def learning(self) -> list[str]:
         """The chains, and the loop over the sweeps of one; with movers they learn during warm-up."""
-        chain = definitions(gibbs_moving if self.movers else gibbs_support)["chain_draws"]
-        if has_one_mode(self.plan):
-            return [without_hints(definitions(gibbs_plain)["learn"]), without_hints(chain)]
-        return [self.height_of(), without_hints(definitions(gibbs_support)["learn"]), without_hints(chain)]
+        is_plain = has_one_mode(self.plan)
+        chosen = {
+            "learn": gibbs_support,
+            "chain_starts": gibbs_plain if is_plain else gibbs_support,
+            "chain_draws": gibbs_moving if self.movers else gibbs_support,
+        }
+        own = [without_hints(definitions(module)[name]) for name, module in chosen.items()]
+        return own if is_plain else [self.height_of(), *own]
 
     def movers_function(self) -> str:
         """A function that makes the movers of all blocks that need one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -75,6 +75,15 @@ def learn(
 ) -> dict[str, Array]:
     """Draws from the posterior by name: chain, draw, then the axes of the variable."""
     generators = np.random.default_rng(seed).spawn(chains)
+    starts = chain_starts(data, size, generators, warm_up)
+    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
+    return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+
+
+def chain_starts(
+    data: Mapping[str, Array], size: Mapping[str, int], generators: Sequence[np.random.Generator], warm_up: int
+) -> list[Mapping[str, Array]]:
+    """Where each chain starts: in a mode that matters, which short trials found."""
 
     def trial(number: int, values: Mapping[str, Array]) -> Mapping[str, Array]:
         try:
@@ -86,9 +95,10 @@ def learn(
         count = len(next(iter(found.values())))
         return np.array([height_of({**data, **{name: found[name][k] for name in found}}, size) for k in range(count)])
 
-    starts = trial_starts(chains, warm_up, lambda number: start(data, size, generators[number]), trial, heights)
-    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
-    return {name: np.array([found[name] for found in kept]) for name in kept[0]}
+    def made(number: int) -> Mapping[str, Array]:
+        return start(data, size, generators[number])
+
+    return trial_starts(len(generators), warm_up, made, trial, heights)
 
 
 def chain_draws(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -16,6 +15,7 @@ from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.function import Slot, length
 from platewright.backends.c_gibbs.gibbs import GibbsSource
 from platewright.backends.numpy.pooling import rows_of_pool
+from platewright.backends.numpy.support import edges_of
 from platewright.family import Array
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Feature, Pool, Statistic
@@ -128,4 +128,4 @@ def _parts(pool: Statistic | Pool, value: Any, sizes: Mapping[str, int]) -> dict
 def _edges(pool: Pool, sizes: Mapping[str, int]) -> list[int]:
     """Where the columns of each feature begin, and the number of all."""
     widths = [prod(sizes[index.plate] for index in feature.inner) for feature in pool.features]
-    return [0, *accumulate(widths)]
+    return edges_of(*widths)
