@@ -57,7 +57,7 @@ def finish(found, data, size):
     # taste given the rest: jointly Gaussian
     block1_columns = edges_of(1, 1, size_item)
     # rows of taste
-    block1_rows_0 = np.concatenate([np.full((size_user, 1), 1), np.full((size_user, 1), 0)], axis=-1)
+    block1_rows_0 = np.full((size_user, 2), [1, 0])
     block1_rows_0 = weighted_rows(block1_rows_0)
     block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
     # rows of stars
@@ -97,11 +97,11 @@ def finish(found, data, size):
     # overall, quality given the rest: jointly Gaussian
     block2_columns = edges_of(1, size_item)
     # rows of overall
-    block2_rows_0 = np.concatenate([np.full((1), 1), np.full((1), 0)], axis=-1)
+    block2_rows_0 = np.array([1, 0])
     block2_rows_0 = weighted_rows(block2_rows_0, np.sqrt(0.1))
     block2_rows_0 = placed(block2_rows_0, [(0, 1)], [[block2_columns[0]]], block2_columns[-1], 1)
     # rows of quality
-    block2_rows_1 = np.concatenate([np.full((size_item, 1), 1), np.full((size_item, 1), 0)], axis=-1)
+    block2_rows_1 = np.full((size_item, 2), [1, 0])
     block2_rows_1 = weighted_rows(block2_rows_1, np.sqrt(3))
     block2_rows_1 = placed(
         block2_rows_1,
@@ -525,8 +525,11 @@ def easy_root(scatter):
     every = spread.all()
     if scatter.size == 0 or (not every and scatter[~spread].any()):
         return None
+    filled, width = scatter, scatter.shape[-1]
+    if not every:  # one in place of zero
+        filled = np.array(scatter, order="C")
+        filled.reshape(*scatter.shape[:-2], width * width)[..., :: width + 1] += ~spread
     try:
-        filled = scatter if every else np.where(spread[..., None], scatter, np.identity(scatter.shape[-1]))
         lower = np.linalg.cholesky(filled)
     except np.linalg.LinAlgError:
         return None
@@ -587,7 +590,8 @@ def placed(rows, slots, positions, width, outputs):
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
             flat = design.reshape(-1, design.shape[-1])
-            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+            column = at if at.shape == rows.shape[:-1] else np.broadcast_to(at, rows.shape[:-1])
+            flat[np.arange(len(flat)), column.ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
             design[..., :width] += rows[..., start:stop] @ chosen.astype(float)

@@ -46,7 +46,7 @@ def finish(found, data, size):
     # level given the rest: jointly Gaussian
     block1_columns = edges_of(size_time)
     # rows of level
-    block1_rows_0 = np.concatenate([np.full((size_time, 1), 1), np.full((size_time, 1), 0)], axis=-1)
+    block1_rows_0 = np.full((size_time, 2), [1, 0])
     block1_rows_0 = weighted_rows(block1_rows_0, np.sqrt(4 * first_of_time))
     block1_rows_0 = placed(
         block1_rows_0,
@@ -56,10 +56,7 @@ def finish(found, data, size):
         1,
     )
     # rows of level
-    block1_rows_1 = np.concatenate(
-        [np.full((size_time, 1), 1), np.full((size_time, 1), -1), np.full((size_time, 1), 0)],
-        axis=-1,
-    )
+    block1_rows_1 = np.full((size_time, 3), [1, -1, 0])
     block1_rows_1 = weighted_rows(block1_rows_1, np.sqrt(4 + (-4) * first_of_time))
     block1_rows_1 = placed(
         block1_rows_1,
@@ -198,7 +195,8 @@ def placed(rows, slots, positions, width, outputs):
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
             flat = design.reshape(-1, design.shape[-1])
-            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+            column = at if at.shape == rows.shape[:-1] else np.broadcast_to(at, rows.shape[:-1])
+            flat[np.arange(len(flat)), column.ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
             design[..., :width] += rows[..., start:stop] @ chosen.astype(float)

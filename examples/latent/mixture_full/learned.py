@@ -488,8 +488,11 @@ def easy_root(scatter):
     every = spread.all()
     if scatter.size == 0 or (not every and scatter[~spread].any()):
         return None
+    filled, width = scatter, scatter.shape[-1]
+    if not every:  # one in place of zero
+        filled = np.array(scatter, order="C")
+        filled.reshape(*scatter.shape[:-2], width * width)[..., :: width + 1] += ~spread
     try:
-        filled = scatter if every else np.where(spread[..., None], scatter, np.identity(scatter.shape[-1]))
         lower = np.linalg.cholesky(filled)
     except np.linalg.LinAlgError:
         return None
@@ -550,7 +553,8 @@ def placed(rows, slots, positions, width, outputs):
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
             flat = design.reshape(-1, design.shape[-1])
-            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+            column = at if at.shape == rows.shape[:-1] else np.broadcast_to(at, rows.shape[:-1])
+            flat[np.arange(len(flat)), column.ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
             design[..., :width] += rows[..., start:stop] @ chosen.astype(float)

@@ -280,8 +280,11 @@ def easy_root(scatter: Array) -> Array | None:
     every = spread.all()
     if scatter.size == 0 or (not every and scatter[~spread].any()):
         return None
+    filled, width = scatter, scatter.shape[-1]
+    if not every:  # one in place of zero
+        filled = np.array(scatter, order="C")
+        filled.reshape(*scatter.shape[:-2], width * width)[..., :: width + 1] += ~spread
     try:
-        filled = scatter if every else np.where(spread[..., None], scatter, np.identity(scatter.shape[-1]))
         lower = np.linalg.cholesky(filled)
     except np.linalg.LinAlgError:
         return None

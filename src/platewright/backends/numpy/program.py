@@ -283,16 +283,7 @@ class Emitter:
     def direct_rows(self, design: str, source: Source) -> list[str]:
         """One row a cell: features side by side, with the root of the weight."""
         cells = source.cells
-        parts = []
-        for feature in source.features:
-            value = self.printer.printed(feature.expression, (*cells, *feature.inner), full=True)
-            shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in cells) + self._width(feature.inner)
-            if isinstance(feature.expression, Constant):
-                value = f"np.full(({shape}), {self.printer.printed(feature.expression, ())})"
-            elif len(feature.inner) != 1:
-                value = f"np.reshape({value}, ({shape}))"
-            parts.append(value)
-        lines = [f"{design} = np.concatenate([{', '.join(parts)}], axis=-1)"] if cells or parts else []
+        lines = [f"{design} = {self.side_by_side(source)}"] if cells or source.features else []
         if source.weight != ONE:
             code = self.printer.code(source.weight, cells)
             weight = self.printer.printed(source.weight, cells, full=True) if code.axes else code.text
@@ -301,6 +292,23 @@ class Emitter:
             lines.append(f"{design} = weighted_rows({design})")
         self.printer.used.add("weighted_rows")
         return lines
+
+    def side_by_side(self, source: Source) -> str:
+        """The features of all cells, along a last axis."""
+        outer = "".join(f"{self.printer.size(cell.plate)}, " for cell in source.cells)
+        if all(isinstance(feature.expression, Constant) and not feature.inner for feature in source.features):
+            numbers = ", ".join(self.printer.printed(feature.expression, ()) for feature in source.features)
+            return f"np.full(({outer}{len(source.features)}), [{numbers}])" if outer else f"np.array([{numbers}])"
+        parts = []
+        for feature in source.features:
+            value = self.printer.printed(feature.expression, (*source.cells, *feature.inner), full=True)
+            shape = outer + self._width(feature.inner)
+            if isinstance(feature.expression, Constant):
+                value = f"np.full(({shape}), {self.printer.printed(feature.expression, ())})"
+            elif len(feature.inner) != 1:
+                value = f"np.reshape({value}, ({shape}))"
+            parts.append(value)
+        return f"np.concatenate([{', '.join(parts)}], axis=-1)"
 
     def position(
         self,

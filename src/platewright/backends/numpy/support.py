@@ -95,7 +95,8 @@ def placed(
             design[..., at[0]] += rows[..., start]
         elif at.shape[-1] == 1:  # one column in each cell
             flat = design.reshape(-1, design.shape[-1])
-            flat[np.arange(len(flat)), np.broadcast_to(at, rows.shape[:-1]).ravel()] += rows[..., start].ravel()
+            column = at if at.shape == rows.shape[:-1] else np.broadcast_to(at, rows.shape[:-1])
+            flat[np.arange(len(flat)), column.ravel()] += rows[..., start].ravel()
         else:  # some may be the same
             chosen = at[..., :, None] == np.arange(width)
             design[..., :width] += rows[..., start:stop] @ chosen.astype(float)

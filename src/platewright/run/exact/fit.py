@@ -77,7 +77,7 @@ class Fit(Shown):
             check_moderate(self.columns)
         check_proper(self.plan, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
-        if np.isneginf(found[EVIDENCE]):
+        if found[EVIDENCE] == -np.inf:
             refuse_impossible(self.plan.graph, self.columns, self.sizes, self.plan.goal == "evidence")
         return found
 

@@ -46,7 +46,8 @@ def gaussian_marginal(posterior: Posterior, name: str, block: Block) -> Marginal
     axes = posterior.plan.graph.nodes[name].axes
 
     def own(values: Array) -> Array:
-        return block.variable_array(name, np.broadcast_to(values, moments.mean.shape), axes)
+        whole = values if values.shape == moments.mean.shape else np.broadcast_to(values, moments.mean.shape)
+        return block.variable_array(name, whole, axes)
 
     def precision() -> Array:
         return 1 / own(moments.spread() * _spread_of(scale))

@@ -81,7 +81,7 @@ def all_finite(found: Statistics) -> bool:
     for value in found.values():
         for part in value if isinstance(value, tuple) else (value,):
             array = np.asarray(part)
-            bad = ~np.isfinite(array) if isinstance(value, tuple) else np.isnan(array)
-            if array.dtype.kind == "f" and bad.any():
+            good = np.isfinite(array) if isinstance(value, tuple) else array == array
+            if array.dtype.kind == "f" and not good.all():
                 return False
     return True
