@@ -26,7 +26,6 @@ from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
 from platewright.errors import PlatewrightError, SourceError
 from platewright.graph.graph import read_graph
-from platewright.language import model as language
 from platewright.pipeline import GOALS, Model, read_bugs
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.stages import STAGES, closed_form, graph_stage
@@ -189,13 +188,13 @@ def draw(given: argparse.Namespace) -> int:
         picture = statistics_picture(closed_form(model.derive(_known(given, model)).plan), title=model.title)
     else:
         picture = picture_of(_graph(given, model), title=model.title)
-    return _deliver(given, model, "svg", picture_svg(picture))
+    return _deliver(given, model.title, "svg", picture_svg(picture))
 
 
 def emit(given: argparse.Namespace) -> int:
     """The source."""
     derived = _derived(given)
-    return _deliver(given, derived.model, "source", derived.source(given.backend))
+    return _deliver(given, derived.title, "source", derived.source(given.backend))
 
 
 def report(given: argparse.Namespace) -> int:
@@ -203,20 +202,20 @@ def report(given: argparse.Namespace) -> int:
     if not given.data:
         derived = _derived(given)
         text = article_latex(plan_latex(derived.plan)) if given.latex else report_page(derived.plan)
-        return _deliver(given, derived.model, "latex" if given.latex else "html", text)
+        return _deliver(given, derived.title, "latex" if given.latex else "html", text)
     model = _model(given)
     fit = _learned(given, model)
-    text = article_latex(plan_latex(fit.plan)) if given.latex else report_page(fit.plan, fit)
-    return _deliver(given, model, "latex" if given.latex else "html", text)
+    text = article_latex(plan_latex(fit.derivation)) if given.latex else report_page(fit.derivation, fit)
+    return _deliver(given, model.title, "latex" if given.latex else "html", text)
 
 
 def verify(given: argparse.Namespace) -> int:
     """Let the plan prove itself."""
     derived = _derived(given)
-    with working(f"verifying {derived.model.title}"):
+    with working(f"verifying {derived.title}"):
         found = derived.verify()
     if given.json:
-        _print_json({"model": derived.model.title, "passed": bool(found.passed), "text": str(found)})
+        _print_json({"model": derived.title, "passed": bool(found.passed), "text": str(found)})
     else:
         print(found)
     return 0 if found.passed else FAILED
@@ -313,18 +312,18 @@ def _monitored(found: Any, fit: Any, model: Model, wanted: str) -> Any:
     """The summary with more rows."""
     names = [word.strip() for word in re.split(r",(?![^\[]*\])", wanted) if word.strip()]
     if model.read_from is None:
-        return with_monitored(found, fit, places_of(fit.plan.graph, fit.sizes, names), {})
+        return with_monitored(found, fit, places_of(fit.derivation.graph, fit.sizes, names), {})
     places = {shown: at for name in names for shown, at in model.read_from.cells(name).items()}
     return with_monitored(found, fit, places, model.read_from.shifts)
 
 
-def _deliver(given: argparse.Namespace, model: language.Model, kind: str, text: str) -> int:
+def _deliver(given: argparse.Namespace, title: str, kind: str, text: str) -> int:
     """A text to a file or to the terminal; as JSON, with the name of its model and of its kind."""
     if not given.json:
         return _write(given.output, text)
     if given.output is not None:
         _write(given.output, text)
-    return _print_json({"model": model.title, "kind": kind, "file": given.output, "text": text})
+    return _print_json({"model": title, "kind": kind, "file": given.output, "text": text})
 
 
 def _write(path: str | None, text: str) -> int:

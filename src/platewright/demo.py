@@ -85,7 +85,7 @@ def main(rows: int = ROWS, folder: str = "demo_output") -> None:
     fit = exact(coin(), {"heads": [1, 0, 1, 1, 0, 1, 1, 1, 0, 1]})
     print(fit.explain(), end="\n\n")
     print(summary(fit))
-    (kept / "coin.svg").write_text(picture_svg(picture_of(fit.plan.graph, fit.sizes)), encoding="utf-8")
+    (kept / "coin.svg").write_text(picture_svg(picture_of(fit.derivation.graph, fit.sizes)), encoding="utf-8")
     (kept / "learned_coin.py").write_text(fit.source(), encoding="utf-8")
 
     heading(f"house prices: regression with groups, {rows:,} rows")
@@ -102,7 +102,7 @@ def main(rows: int = ROWS, folder: str = "demo_output") -> None:
     took = ", ".join(f"{name} {1000 * value:.0f} ms" for name, value in (fit.seconds or {}).items())
     print(f"took             {1000 * seconds:.0f} ms for {rows:,} rows ({took})")
 
-    (kept / "house_prices.html").write_text(report(fit.plan, fit), encoding="utf-8")
+    (kept / "house_prices.html").write_text(report(fit.derivation, fit), encoding="utf-8")
     (kept / "learned_house_prices.py").write_text(fit.source(), encoding="utf-8")
     save(fit, kept / "house_prices.fit")
     heading("kept for you")

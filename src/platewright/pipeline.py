@@ -83,7 +83,7 @@ class Model(language.Model):
             graph = splits[-1].after if splits else read_graph(self, names)
             found = choose_plan(graph, goal, by)
             self._plans[key] = replace(found, steps=(*splits, *found.steps))
-        return DerivedPlan(self, self._plans[key])
+        return DerivedPlan(self._plans[key])
 
     def learn(
         self,
@@ -184,7 +184,7 @@ class Model(language.Model):
             return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
         if again := runner.ill_conditioned(found):
             found = runner.statistics(columns, sizes, again)
-        fit = Fit(plan, found, columns, sizes, dataset.labels, runner.backend, seed, signature=wanted)
+        fit = Fit(plan, columns, sizes, found, wanted, labels=dataset.labels, seed=seed, backend=runner.backend)
         return _finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
 
     def _learn_from_file(
@@ -214,7 +214,7 @@ class Model(language.Model):
             return self._learn_whole(path, goal, by, backend, seed, options, scan=True)
         if again := runner.ill_conditioned(found):
             found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
-        fit = Fit(plan, found, {}, sizes, labels, runner.backend, seed, signature=wanted)
+        fit = Fit(plan, {}, sizes, found, wanted, labels=labels, seed=seed, backend=runner.backend)
         try:
             return _finished(fit, {"derive": derived - start}, derived)
         except SupportError:  # data that cannot be: with all rows at hand, the guilty one is named

@@ -17,18 +17,25 @@ TOP = Path(__file__).parent.parent.parent
 
 
 def refilled(page: Path) -> str:
-    """The text of a page with its output blocks as they should be."""
+    """The text of a page with its output blocks as they should be; each is found by its place, not by its text."""
     text = page.read_text(encoding="utf-8")
     run = Run(page)
+    kept, parts = 0, []
     for sample in samples(text):
         if sample.mark != "output":
             run.run(sample)
         elif not is_excerpt(sample.text, run.printed):
             if "..." in sample.text:
                 print(f"{page.name}, line {sample.line}: mend by hand; printed was\n{run.printed}")
-            else:
-                text = text.replace(f"\n{sample.text}```", f"\n{run.printed}```", 1)
-    return text
+                continue
+            parts += [text[kept : sample.start], _whole_lines(run.printed)]
+            kept = sample.start + len(sample.text)
+    return "".join([*parts, text[kept:]])
+
+
+def _whole_lines(printed: str) -> str:
+    """What was printed, with an end to its last line, so that the fence stays on a line of its own."""
+    return printed if not printed or printed.endswith("\n") else printed + "\n"
 
 
 if __name__ == "__main__":

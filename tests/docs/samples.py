@@ -31,6 +31,8 @@ class Sample:
     text: str
     mark: str
     line: int
+    start: int
+    """Where the text begins on the page."""
 
 
 def samples(page: str) -> Iterator[Sample]:
@@ -38,7 +40,7 @@ def samples(page: str) -> Iterator[Sample]:
     for found in FENCE.finditer(page):
         mark = MARK.search(page[: found.start()])
         line = page.count("\n", 0, found.start("text")) + 1
-        yield Sample(found["language"].strip(), found["text"], mark[1] if mark else "", line)
+        yield Sample(found["language"].strip(), found["text"], mark[1] if mark else "", line, found.start("text"))
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import platewright as pw
+from docs.refill import refilled
 from docs.samples import Run, is_excerpt, samples
 from platewright.language import constructors
 
@@ -74,3 +75,46 @@ def test_a_block_that_should_fail_must_fail() -> None:
     (sample,) = samples("<!-- raises -->\n```python\nx = 1\n```\n")
     with pytest.raises(AssertionError, match="nothing was raised"):
         run.run(sample)
+
+
+PAGE = """\
+```python
+print({first})
+```
+
+<!-- output -->
+```text
+{shown}```
+
+```text
+same
+```
+
+```python
+print("same"{end})
+```
+
+<!-- output -->
+```text
+{second}```
+"""
+
+
+@pytest.mark.parametrize("end", ["", ", end=''"])
+@pytest.mark.parametrize(
+    ("first", "shown", "second", "filled"),
+    [
+        ("'new'", "", "same\n", "new\n"),
+        ("'new'", "same\n", "", "new\n"),
+        ("'new'", "", "", "new\n"),
+        ("end=''", "same\n", "old\n", ""),
+        ("'new'", "...\nold\n", "", "...\nold\n"),
+    ],
+)
+def test_outputs_are_filled_in_at_their_place(
+    first: str, shown: str, second: str, filled: str, end: str, tmp_path: Path
+) -> None:
+    """Empty blocks, blocks of the same text, and blocks that are not output stand side by side."""
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.format(first=first, shown=shown, second=second, end=end), encoding="utf-8")
+    assert refilled(page) == PAGE.format(first=first, shown=filled, second="same\n", end=end)

@@ -211,7 +211,7 @@ def test_hidden_gaussians_have_means(case: Case) -> None:
     assert isinstance(plan, EMPlan)
     small = instance(case, 1)
     found = run_em(plan, small.columns, small.sizes, iterations=3, restarts=1)
-    fit = EstimatedFit(plan, found, small.columns, small.sizes)
+    fit = EstimatedFit(plan, small.columns, small.sizes, found)
     for group in plan.latent.gaussian:
         means = condition(group, {**small.columns, **found.values}, small.sizes).means
         for member in group.members:

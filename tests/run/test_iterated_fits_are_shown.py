@@ -29,7 +29,7 @@ def test_an_estimate_has_values_without_spread() -> None:
     found = summary(fit)
     assert {row.family for row in found.rows} == {"estimate"}
     assert "log joint" in found.title and "nan" not in str(found)
-    assert "What was learned" in report(fit.plan, fit)
+    assert "What was learned" in report(fit.derivation, fit)
     with pytest.raises(PlatewrightError, match="no draws"):
         to_arviz(fit)
 
@@ -38,6 +38,6 @@ def test_samples_keep_their_chains() -> None:
     model, data = mixture()
     fit = model.learn(data, by="gibbs", chains=2, draws=50, warm_up=20)
     assert any("from 100 draws" in note for note in summary(fit).notes)
-    assert "What was learned" in report(fit.plan, fit)
+    assert "What was learned" in report(fit.derivation, fit)
     pytest.importorskip("arviz_base")
     assert to_arviz(fit)["posterior"]["mu"].shape == (2, 50, 2)

@@ -1,8 +1,9 @@
-"""Long runs of EM: stored, carried on to the same bits, ended by Ctrl-C with what there is, and shortened."""
+"""Long runs of EM and mean field: stored, carried on to the same bits, ended by Ctrl-C with what there is."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ import platewright as pw
 from platewright.errors import SourceError
 from platewright.family import Array
 from platewright.run import checkpoint
-from platewright.run.hidden import climbing, em_search
-from platewright.run.hidden.climbing import Climb
+from platewright.run.hidden import climbing
+from platewright.run.hidden.stages import Staged, Stages
+
+WAYS: dict[str, dict[str, Any]] = {"em": {"goal": "map"}, "mean-field": {"by": "mean-field"}}
 
 
 def mixture() -> pw.Model:
@@ -36,47 +39,75 @@ class Killed(Exception):
 
 
 def stopped_after(count: int, error: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next run ends with an error after so many looks."""
-    looks = iter(range(count))
-    told = em_search._Search.told
+    """The next run ends with an error after so many iterations."""
+    iterations = iter(range(count))
+    told = Stages.told
 
-    def telling(self: em_search._Search, now: Climb) -> None:
+    def telling(self: Stages[Any], now: Staged) -> None:
         told(self, now)
-        if next(looks, None) is None:
+        if next(iterations, None) is None:
             raise error
 
-    monkeypatch.setattr(em_search._Search, "told", telling)
+    monkeypatch.setattr(Stages, "told", telling)
 
 
+def track(fit: Any) -> tuple[float, ...]:
+    """The objective of EM, or the bound of mean field, at each iteration."""
+    return tuple(fit.estimate.objective if hasattr(fit, "estimate") else fit.result.bounds)
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [1, 15, 30, 47, 80])
 def test_a_run_that_was_killed_goes_on_to_the_same_bits(
-    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = mixture().learn(data(), goal="map", restarts=3, iterations=150)
+    whole = mixture().learn(data(), restarts=3, iterations=150, **WAYS[way])
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "WRITING", 0.0)
     path = tmp_path / "state.npz"
     with monkeypatch.context() as patch, pytest.raises(Killed):
         stopped_after(count, Killed, patch)
-        mixture().learn(data(), goal="map", restarts=3, iterations=150, checkpoint=path)
+        mixture().learn(data(), restarts=3, iterations=150, checkpoint=path, **WAYS[way])
     assert path.exists()
-    resumed = mixture().learn(data(), goal="map", restarts=3, iterations=150, checkpoint=path)
-    assert resumed.estimate.objective == whole.estimate.objective
+    resumed = mixture().learn(data(), restarts=3, iterations=150, checkpoint=path, **WAYS[way])
+    assert track(resumed) == track(whole)
     for name in ("p", "mu", "v"):
-        assert resumed[name].value.tobytes() == whole[name].value.tobytes()
+        assert np.asarray(resumed[name].mean).tobytes() == np.asarray(whole[name].mean).tobytes()
 
 
-def test_ctrl_c_gives_what_there_is_and_the_rest_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [7, 19, 20, 39, 40, 50])
+def test_ctrl_c_gives_what_there_is_and_the_rest_later(
+    way: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a short run, at its end, at the first iteration of the next, and while the best goes on."""
     path = tmp_path / "state.npz"
     with monkeypatch.context() as patch:
-        stopped_after(50, KeyboardInterrupt, patch)
-        part = mixture().learn(data(), goal="map", restarts=2, iterations=150, checkpoint=path)
+        stopped_after(count, KeyboardInterrupt, patch)
+        part = mixture().learn(data(), restarts=2, iterations=150, checkpoint=path, **WAYS[way])
     assert "interrupted" in part.how
-    assert np.isfinite(part.log_joint)
+    assert np.isfinite(track(part)[-1])
     assert part.probabilities("z").sum(axis=-1) == pytest.approx(1.0)
-    whole = mixture().learn(data(), goal="map", restarts=2, iterations=150)
-    assert part.log_joint <= whole.log_joint
-    resumed = mixture().learn(data(), goal="map", restarts=2, iterations=150, checkpoint=path)
-    assert resumed.estimate.objective == whole.estimate.objective
+    whole = mixture().learn(data(), restarts=2, iterations=150, **WAYS[way])
+    assert track(part)[-1] <= track(whole)[-1]
+    resumed = mixture().learn(data(), restarts=2, iterations=150, checkpoint=path, **WAYS[way])
+    assert track(resumed) == track(whole)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ctrl_c_before_a_run_begins_gives_the_best_that_ended(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = iter([False, True])
+    stage = Stages.stage
+
+    def at_the_door() -> Any:
+        raise KeyboardInterrupt
+
+    def begun(self: Stages[Any], number: int, begin: Any, iterations: int) -> Any:
+        return stage(self, number, at_the_door if next(starts) else begin, iterations)
+
+    monkeypatch.setattr(Stages, "stage", begun)
+    fit = mixture().learn(data(), restarts=3, iterations=150, **WAYS[way])
+    assert "interrupted after 20 iterations" in fit.how
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_fit_gives_the_path_of_each_sequence_by_name() -> None:
     fit = m.learn(data, goal="map")
     found = fit.most_probable()
     assert set(found.state) == {"c", "z"}
-    every, share, _ = weighed(fit.plan, fit.plan.factors, {**fit.columns, **fit.estimate.values}, fit.sizes)
+    every, share, _ = weighed(fit.derivation, fit.derivation.factors, {**fit.columns, **fit.estimate.values}, fit.sizes)
     best = every[int(np.argmax(share))]
     assert all(np.array_equal(found[name], best[name]) for name in best)
     assert found.log_probability == pytest.approx(np.log(share.max()), abs=1e-9)

@@ -43,7 +43,7 @@ def tags(page: str) -> list[str]:
 def test_a_report_is_whole_with_and_without_data(maker: object) -> None:
     model, data = made(maker)  # type: ignore[arg-type]
     fit = model.learn(data)
-    page = report(fit.plan, fit)
+    page = report(fit.derivation, fit)
     seen = tags(page)
     assert {"svg", "table", "details", "pre"} <= set(seen) and "script" not in seen
     plan = model.derive(known_in(model, data)).plan

@@ -50,7 +50,7 @@ def with_program(fit: Fit, body: tuple[Any, ...] | None = None, passes: tuple[An
         body=program.body if body is None else body,
         passes=program.passes if passes is None else passes,
     )
-    return replace(fit, plan=replace(fit.plan, program=changed))
+    return replace(fit, derivation=replace(fit.derivation, program=changed))
 
 
 def test_a_wrong_evidence_is_found_out() -> None:
@@ -84,7 +84,7 @@ def test_a_wrong_conditional_is_found_out() -> None:
         first = next(iter(conditional.parameters))
         changed = {**conditional.parameters, first: conditional.parameters[first] + Constant(1.0)}
         sabotaged.append(replace(conditional, parameters=changed))
-    wrong = replace(fit, plan=replace(fit.plan, conditionals=tuple(sabotaged)))
+    wrong = replace(fit, derivation=replace(fit.derivation, conditionals=tuple(sabotaged)))
     found = verify_fit(wrong)
     assert not found.laws[0].passed
 

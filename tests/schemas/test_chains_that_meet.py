@@ -47,7 +47,7 @@ def test_the_likelihood_and_the_posterior_of_a_fit_are_sums_over_all_hidden_valu
     m = chains_that_meet.kinds_of_readings()
     data = {"series": np.array([0, 0, 0, 1, 1]), "y": np.array([0.1, 0.4, 2.0, -1.0, -1.2])}
     fit = m.learn(data, goal="map")
-    assert isinstance(fit.plan, EMPlan)
+    assert isinstance(fit.derivation, EMPlan)
     values = {**fit.columns, **fit.estimate.values}
     priors = {"p", "begin", "move", "tau", "mu"}
     factors = tuple(factor for factor in fit.plan.factors if factor.owner not in priors)

@@ -49,7 +49,7 @@ def learned(graph: Graph) -> Fit:
     plan = choose_plan(graph, "posterior")
     sizes = {**plan.program.sizes, "n": ROWS, "a": 2, "b": 2}
     found = choose_runner(plan.program, "numpy", ROWS).statistics(DATA, sizes)
-    return Fit(plan, found, DATA, sizes, {})
+    return Fit(plan, DATA, sizes, found)
 
 
 def local_terms(fit: Fit) -> dict[str, float]:

@@ -93,14 +93,14 @@ def _run(
             path = options.pop("checkpoint", None)
             store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": chosen})
             best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
-            return EstimatedFit(plan, best, columns, sizes, labels, seed, chosen)
+            return EstimatedFit(plan, columns, sizes, best, labels=labels, seed=seed, backend=chosen)
         case MeanFieldPlan():
             for program in plan.latent.programs:
                 check_sizes(program, sizes, plan.latent.points | plan.noises)
             path = options.pop("checkpoint", None)
             store = _checkpoint(plan, columns, path, {**options, "seed": seed})
             bounded = run_mean_field(plan, columns, sizes, seed=seed, checkpoint=store, **options)
-            return MeanFieldFit(plan, bounded, columns, sizes, labels, seed)
+            return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed)
         case EvidencePlan():
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)
         case CollapsedPlan():
@@ -110,11 +110,11 @@ def _run(
             run = run_collapsed(plan, columns, sizes, seed=seed, backend=backend, checkpoint=store, **options)
             return CollapsedFit(
                 plan,
-                run.chains,
                 columns,
                 sizes,
-                labels,
-                seed,
+                run.chains,
+                labels=labels,
+                seed=seed,
                 backend=run.backend,
                 means=run.means,
                 log_joint=run.log_joint,
@@ -124,7 +124,7 @@ def _run(
     path = options.pop("checkpoint", None)
     store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": backend})
     chains, ran = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, checkpoint=store, **options)
-    return SampledFit(plan, chains, columns, sizes, labels, seed, ran.backend, ran.why)
+    return SampledFit(plan, columns, sizes, chains, ran.why, labels=labels, seed=seed, backend=ran.backend)
 
 
 def _checkpoint(

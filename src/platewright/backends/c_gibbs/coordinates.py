@@ -37,7 +37,17 @@ class Piece:
         raise NotImplementedError
 
     def free(self, function: Function) -> None:
-        """Put the coordinates of the values into `u`."""
+        """Put the coordinates of the values into `u`: one for each element, unless values are whole."""
+        array = function.printer.column(self.node.name)
+        function.printer.line(self.each(function))
+        function.printer.line(f"    u[{self.start(function)}i] = {self.coordinate(f'{array}[i]')};")
+
+    def each(self, function: Function) -> str:
+        """The loop over elements."""
+        return f"for (int64_t i = 0; i < {self.count(function)}; i++)"
+
+    def coordinate(self, x: str) -> str:
+        """The coordinate of an element."""
         raise NotImplementedError
 
     def slope_at(self, function: Function, place: str) -> str:
@@ -59,20 +69,15 @@ class Elements(Piece):
     def place(self, function: Function) -> None:
         printer = function.printer
         array = printer.column(self.node.name)
-        with printer.nested(f"for (int64_t i = 0; i < {self.count(function)}; i++)"):
+        with printer.nested(self.each(function)):
             printer.line(f"const double at = u[{self.start(function)}i];")
             value, volume = self.value("at")
             printer.line(f"{array}[i] = {value};")
             if volume != "0.0":
                 printer.line(f"total += {volume};")
 
-    def free(self, function: Function) -> None:
-        array = function.printer.column(self.node.name)
-        function.printer.line(f"for (int64_t i = 0; i < {self.count(function)}; i++)")
-        function.printer.line(f"    u[{self.start(function)}i] = {self.coordinate(f'{array}[i]')};")
-
     def chain_rule(self, function: Function) -> None:
-        with function.printer.nested(f"for (int64_t i = 0; i < {self.count(function)}; i++)"):
+        with function.printer.nested(self.each(function)):
             place = f"{self.start(function)}i"
             function.printer.line(f"const double at = u[{place}], along = slope[{place}];")
             function.printer.line(f"slope[{place}] = {self.slope('at', 'along')};")
@@ -88,7 +93,6 @@ class Elements(Piece):
         return (f"{high!r} - exp({u})", u) if math.isfinite(high) else (u, "0.0")
 
     def coordinate(self, x: str) -> str:
-        """The coordinate of a value."""
         low, high = self.lower, self.upper
         if math.isfinite(low) and math.isfinite(high):
             return f"log(({x} - {low!r}) / ({high!r} - {x}))"
@@ -117,7 +121,7 @@ class Counts(Piece):
     def place(self, function: Function) -> None:
         printer = function.printer
         array = printer.column(self.node.name)
-        with printer.nested(f"for (int64_t i = 0; i < {self.count(function)}; i++)"):
+        with printer.nested(self.each(function)):
             printer.line(f"double at = floor(u[{self.start(function)}i]);")
             for end, beyond in ((self.lower, "<"), (self.upper, ">")):
                 if math.isfinite(end):
@@ -126,10 +130,8 @@ class Counts(Piece):
                         printer.line("total = -INFINITY;")
             printer.line(f"{array}[i] = (int64_t)at;")
 
-    def free(self, function: Function) -> None:
-        array = function.printer.column(self.node.name)
-        function.printer.line(f"for (int64_t i = 0; i < {self.count(function)}; i++)")
-        function.printer.line(f"    u[{self.start(function)}i] = (double){array}[i] + uniform(random);")
+    def coordinate(self, x: str) -> str:
+        return f"(double){x} + uniform(random)"
 
 
 @dataclass(frozen=True)

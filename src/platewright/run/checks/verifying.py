@@ -54,12 +54,12 @@ def verify_plan(plan: Plan, seed: int = 0) -> Verification:
     values, sizes = small_data(plan.graph, seed)
     columns = {name: values[name] for name in plan.program.columns}
     found = choose_runner(plan.program, "numpy", 0).statistics(columns, sizes)
-    return verify_fit(Fit(plan, found, columns, sizes, {}, "numpy", seed), seed)
+    return verify_fit(Fit(plan, columns, sizes, found, seed=seed), seed)
 
 
 def verify_fit(fit: Fit, seed: int = 0) -> Verification:
     """Check a fit against the laws of exact learning."""
-    if fit.plan.goal == "map":
+    if fit.derivation.goal == "map":
         return Verification((_mode(fit, seed),))
     return Verification((_bayes(fit, seed), *_halves(fit)))
 
@@ -88,7 +88,7 @@ def _mode(fit: Fit, seed: int) -> Law:
 
 def _nearby(fit: Fit, name: str, value: Array, generator: np.random.Generator) -> Array:
     """A point a few hundredths away, within the range of the variable; any other category."""
-    shape, domain = np.shape(value), fit.plan.graph.nodes[name].domain
+    shape, domain = np.shape(value), fit.derivation.graph.nodes[name].domain
     if domain.is_finite:
         levels = fit.sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper) + 1
         return generator.integers(0, levels, shape)
@@ -105,7 +105,7 @@ def _halves(fit: Fit) -> list[Law]:
     from platewright.run.exact.changing import chosen_rows, is_numbered, needs_rows, row_plate
     from platewright.run.execute import arguments, finish
 
-    program, module = fit.plan.program, fit.module
+    program, module = fit.derivation.program, fit.module
     try:
         row = row_plate(program, fit.columns)
     except DataError:

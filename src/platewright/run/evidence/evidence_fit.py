@@ -45,14 +45,8 @@ OPTIONS = {
 class EvidenceFit(Shown):
     """What `m.learn(data, goal="evidence")` returns where there is no closed form."""
 
-    plan: EvidencePlan
+    derivation: EvidencePlan
     found: Evidence
-    columns: Mapping[str, Array]
-    sizes: Mapping[str, int]
-    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    seed: int = 0
-    backend: str = "numpy"
-    seconds: Mapping[str, float] | None = None
     sampled: SampledFit | None = None
     """The Gibbs run behind the evidence, where there was one."""
     mode: Mapping[str, Array] = field(default_factory=dict)
@@ -66,13 +60,13 @@ class EvidenceFit(Shown):
     @property
     def how(self) -> str:
         """One line: which method ran, and how sure it is."""
-        return f"{self.plan.schema}: {self.found}"
+        return f"{self.derivation.schema}: {self.found}"
 
     @property
     def learned(self) -> tuple[str, ...]:
         """The unknowns about which the method says something."""
         told = self.mode if self.sampled is None else self.sampled.chains
-        return tuple(name for name in self.plan.unknown if name in told)
+        return tuple(name for name in self.derivation.unknown if name in told)
 
     def __getitem__(self, name: str) -> Sampled | Point:
         """What the method learned about an unknown on its way."""
@@ -80,11 +74,10 @@ class EvidenceFit(Shown):
             return self.sampled[name]
         if name in self.mode:
             return Point(name, self.mode[name], self.labels)
-        if name not in self.plan.unknown:
-            raise self.absent(name, self.plan.unknown)
-        raise PlatewrightError(
-            f"{self.plan.schema} gives the evidence and no posterior of `{name}`", hint='learn(data, goal="posterior")'
-        )
+        if name not in self.derivation.unknown:
+            raise self.absent(name, self.derivation.unknown)
+        found = f"{self.derivation.schema} gives the evidence and no posterior of `{name}`"
+        raise PlatewrightError(found, hint='learn(data, goal="posterior")')
 
 
 def too_large(plan: AnyPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Declined | None:
@@ -137,19 +130,22 @@ def run_evidence(
     options: Mapping[str, Any],
 ) -> EvidenceFit:
     """The evidence by the method of the plan."""
+
+    def fitted(found: Evidence, **more: Any) -> EvidenceFit:
+        return EvidenceFit(plan, columns, sizes, found, labels=labels, seed=seed, **more)
+
     match plan.schema:
         case "enumeration":
-            return EvidenceFit(plan, enumerated(plan, columns, sizes, **options), columns, sizes, labels, seed)
+            return fitted(enumerated(plan, columns, sizes, **options))
         case "quadrature":
-            return EvidenceFit(plan, quadrature(plan, columns, sizes, **options), columns, sizes, labels, seed)
+            return fitted(quadrature(plan, columns, sizes, **options))
         case "annealed":
-            found = annealed(plan, columns, sizes, seed=seed, **options)
-            return EvidenceFit(plan, found, columns, sizes, labels, seed)
+            return fitted(annealed(plan, columns, sizes, seed=seed, **options))
         case "laplace":
             found, mode = laplace(plan, columns, sizes, seed=seed, **options)
-            return EvidenceFit(plan, found, columns, sizes, labels, seed, mode=mode)
+            return fitted(found, mode=mode)
     assert plan.gibbs is not None
     chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, **options)
-    sampled = SampledFit(plan.gibbs, chains, columns, sizes, labels, seed, ran.backend, ran.why)
-    found = chib(plan.gibbs, columns, sizes, chains, seed)
-    return EvidenceFit(plan, found, columns, sizes, labels, seed, ran.backend, sampled=sampled)
+    more: dict[str, Any] = {"labels": labels, "seed": seed, "backend": ran.backend}
+    sampled = SampledFit(plan.gibbs, columns, sizes, chains, ran.why, **more)
+    return fitted(chib(plan.gibbs, columns, sizes, chains, seed), backend=ran.backend, sampled=sampled)

@@ -23,27 +23,27 @@ def evidence_of(fit: Shown) -> Evidence:
         case EvidenceFit():
             return fit.found
         case Fit():
-            return Evidence(fit.log_evidence, "exact", 0.0, "closed form", fit.plan.proper)
+            return Evidence(fit.log_evidence, "exact", 0.0, "closed form", fit.derivation.proper)
         case MeanFieldFit():
             detail = "mean field; the evidence itself is larger by the divergence from the posterior"
-            return Evidence(fit.lower_bound, "lower bound", 0.0, detail, fit.plan.complete.proper)
+            return Evidence(fit.lower_bound, "lower bound", 0.0, detail, fit.derivation.complete.proper)
         case CollapsedFit():
             raise PlatewrightError(
                 "a collapsed run keeps no conditionals of its parameters", hint='learn(data, goal="evidence")'
             )
         case SampledFit():
-            return chib(fit.plan, fit.columns, fit.sizes, fit.chains, fit.seed)
+            return chib(fit.derivation, fit.columns, fit.sizes, fit.chains, fit.seed)
         case EstimatedFit():
             if not fit.columns:
                 raise DataError(
                     "the rows were read from a file and not kept", hint="learn from data in memory for the evidence"
                 )
-            plan = plan_laplace(fit.plan.graph, "evidence")
+            plan = plan_laplace(fit.derivation.graph, "evidence")
             if isinstance(plan, Declined):
                 raise PlatewrightError(
                     f"this estimate has no Laplace evidence: {plan.reason}", hint='learn(data, goal="evidence")'
                 )
-            integrated = [member.name for group in fit.plan.latent.gaussian for member in group.members]
+            integrated = [member.name for group in fit.derivation.latent.gaussian for member in group.members]
             start = {**fit.estimate.values, **{name: fit.expected(name) for name in integrated}}
             return laplace(plan, fit.columns, fit.sizes, seed=fit.seed, start=start)[0]
     raise PlatewrightError(f"a {type(fit).__name__} has no evidence", hint='learn(data, goal="evidence")')

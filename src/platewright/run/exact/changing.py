@@ -118,9 +118,9 @@ def _kept_for(statement: Statistic | Pool) -> tuple[Index, ...]:
 
 def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Fit:
     """The fit after more rows."""
-    program, module = fit.plan.program, fit.module
+    program, module = fit.derivation.program, fit.module
     row = row_plate(program, columns)
-    graph = fit.plan.graph
+    graph = fit.derivation.graph
     check_any_order(program, row, graph)
     check_new_rows(program, fit.sizes, columns, sizes)
     check_given(checks_of(graph, columns), columns, {**fit.sizes, **sizes})
@@ -148,15 +148,15 @@ def _joined(program: Program, name: str, old: Mapping[str, Array], new: Mapping[
 def statistics_like(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
     """The statistics of some rows, in twofold precision where those of the fit are: they are to merge."""
     exact = [name for name, value in fit.statistics.items() if isinstance(value, tuple) and len(value) > 4]
-    given = arguments(fit.plan.program, fit.module, columns, sizes)
+    given = arguments(fit.derivation.program, fit.module, columns, sizes)
     return fit.module.statistics(*given, exact) if exact else fit.module.statistics(*given)
 
 
 def forgotten(fit: Fit, rows: object) -> Fit:
     """The fit without some of its rows, given by number or by mask."""
-    program = fit.plan.program
+    program = fit.derivation.program
     row = row_plate(program, program.columns)
-    check_any_order(program, row, fit.plan.graph)
+    check_any_order(program, row, fit.derivation.graph)
     count = fit.sizes[row]
     if not fit.columns:
         raise DataError("the rows were read from a file and not kept", hint="learn from data in memory to forget rows")

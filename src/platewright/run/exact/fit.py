@@ -43,26 +43,20 @@ DRAWS_FOR_MARGINALS = 4000
 class Fit(Shown):
     """What `m.learn(data)` returns."""
 
-    plan: Plan
+    derivation: Plan
     statistics: Statistics
-    columns: Mapping[str, Array]
-    sizes: Mapping[str, int]
-    labels: Mapping[str, tuple[object, ...]]
-    backend: str = "numpy"
-    seed: int = 0
-    seconds: Mapping[str, float] | None = None
     signature: Signature | None = None
 
     @cached_property
     def module(self) -> Loaded:
         """The emitted program that computed the values."""
-        return loaded(self.plan.program)
+        return loaded(self.derivation.program)
 
     @cached_property
     def values(self) -> Mapping[str, Array]:
         """Everything the program computed, by name, checked."""
         try:
-            found = finish(self.plan.program, self.module, self.statistics, self.columns, self.sizes)
+            found = finish(self.derivation.program, self.module, self.statistics, self.columns, self.sizes)
         except ImproperPosterior as error:
             check_moderate(self.columns)
             if self._has_distributions:
@@ -70,30 +64,30 @@ class Fit(Shown):
                     "columns follow from each other, and are too large beside the prior for floating point",
                     hint="measure them in other units, or leave one of them out",
                 ) from error
-            if needed := missing_for_scales(self.plan, self.columns, self.sizes):
+            if needed := missing_for_scales(self.derivation, self.columns, self.sizes):
                 raise ImproperPosterior(f"{error.found}, and {needed}", hint=error.hint) from error
             raise
         if not all(_is_finite(value) for value in found.values() if value.dtype.kind == "f"):
             check_moderate(self.columns)
-        check_proper(self.plan, found, self.sizes)
+        check_proper(self.derivation, found, self.sizes)
         check_finite("log evidence", found[EVIDENCE])
         if found[EVIDENCE] == -np.inf:
-            refuse_impossible(self.plan.graph, self.columns, self.sizes, self.plan.goal == "evidence")
+            refuse_impossible(self.derivation.graph, self.columns, self.sizes, self.derivation.goal == "evidence")
         return found
 
     @property
     def _has_distributions(self) -> bool:
         """Whether every unknown has a proper prior of a family, so that no posterior can be improper."""
-        graph = self.plan.graph
+        graph = self.derivation.graph
         named = all(graph.nodes[name].family is not None for name in graph.unknown)
-        return self.plan.proper and named and not graph.potentials
+        return self.derivation.proper and named and not graph.potentials
 
     # -- answers ---
 
     @property
     def log_evidence(self) -> float:
         """`log p(data | model)`; up to a constant when a prior is improper."""
-        if self.plan.goal == "map":
+        if self.derivation.goal == "map":
             raise PlatewrightError("a fit for the goal `map` has no evidence", hint='learn with goal="posterior"')
         return float(self.values[EVIDENCE])
 
@@ -101,7 +95,7 @@ class Fit(Shown):
     def local_evidence(self) -> Mapping[tuple[str, ...], float]:
         """The log evidence of each independent piece, by its unknowns (Lemma 6.4); the sum is the log evidence."""
         found = {}
-        for piece in self.plan.pieces:
+        for piece in self.derivation.pieces:
             value = self.values.get(local_name(piece), self.values[EVIDENCE])
             found[piece] = float(value)
         known = self.values.get(local_name(()))
@@ -110,12 +104,12 @@ class Fit(Shown):
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
-        return f"{self.plan.schema}: {self.plan.summary} ({self.backend})"
+        return f"{self.derivation.schema}: {self.derivation.summary} ({self.backend})"
 
     @cached_property
     def posterior(self) -> Posterior:
         """The joint posterior."""
-        return Posterior(self.plan, self.values, self.columns, self.sizes)
+        return Posterior(self.derivation, self.values, self.columns, self.sizes)
 
     def __getitem__(self, name: str) -> Marginal | Sampled:
         """The posterior of one unknown."""
@@ -124,15 +118,15 @@ class Fit(Shown):
         found = self.posterior.marginal(name)
         if found is None:
             return Sampled(name, self._marginal_draws[name], self.labels)
-        point = self.posterior.modes[name] if self.plan.goal == "map" else None
+        point = self.posterior.modes[name] if self.derivation.goal == "map" else None
         return replace(found, labels=self.labels, point=point)
 
     def _other(self, name: str) -> Sampled:
         """Predicted nodes and functions of unknowns are shown by draws."""
-        nodes = self.plan.graph.nodes
-        if name in self.plan.barren or (name in nodes and nodes[name].kind == "deterministic"):
+        nodes = self.derivation.graph.nodes
+        if name in self.derivation.barren or (name in nodes and nodes[name].kind == "deterministic"):
             return Sampled(name, self._marginal_draws[name], self.labels)
-        known = [*self.posterior.unknown, *self.plan.barren]
+        known = [*self.posterior.unknown, *self.derivation.barren]
         raise self.absent(name, known)
 
     @cached_property
@@ -154,14 +148,14 @@ class Fit(Shown):
         if lacking := sorted(self.posterior.unknown - set(point)):
             raise PlatewrightError(f"the point has no `{lacking[0]}`", expected="a value for every unknown")
         if self._has_rows:
-            return self._log_density_of(self.plan.factors, point)
-        if self.plan.goal == "map":
+            return self._log_density_of(self.derivation.factors, point)
+        if self.derivation.goal == "map":
             raise PlatewrightError("the rows were read from a file and not kept", hint="learn from data in memory")
         return self.log_evidence + self.posterior.log_density(point)  # Bayes' theorem, the other way round
 
     @property
     def _has_rows(self) -> bool:
-        return bool(self.columns) or not self.plan.program.columns
+        return bool(self.columns) or not self.derivation.program.columns
 
     def _log_density_of(self, factors: Iterable[Factor], point: Mapping[str, Array]) -> float:
         environment = self.posterior.environment.with_values(point)
@@ -169,7 +163,7 @@ class Fit(Shown):
 
     def probabilities(self, name: str) -> Array:
         """For a discrete unknown the posterior probability of each of its values, along the last axis."""
-        node = self.plan.graph.nodes.get(name)
+        node = self.derivation.graph.nodes.get(name)
         if node is None or name not in self.posterior.unknown or not node.domain.is_finite:
             raise PlatewrightError(
                 f"`{name}` is not a discrete unknown", expected="a variable with finitely many values"
@@ -185,9 +179,9 @@ class Fit(Shown):
     def expected(self, name: str) -> Array:
         """The posterior mean of an unknown, of a discrete one the probabilities; missing cells among those seen."""
         twin, seen = missing_name(name), observed_name(name)
-        if seen in self.columns and (twin in self.posterior.unknown or twin in self.plan.barren):
+        if seen in self.columns and (twin in self.posterior.unknown or twin in self.derivation.barren):
             return np.where(self.columns[seen] != 0, self.columns[name], self.expected(twin))
-        node = self.plan.graph.nodes.get(name)
+        node = self.derivation.graph.nodes.get(name)
         if node is not None and name in self.posterior.unknown and node.domain.is_finite:
             return self.probabilities(name)
         found = self[name]
@@ -198,14 +192,14 @@ class Fit(Shown):
     @property
     def estimate(self) -> Mapping[str, Array]:
         """The point estimate of every unknown."""
-        if self.plan.goal == "map":
+        if self.derivation.goal == "map":
             return self.posterior.modes
         return {name: np.asarray(self[name].value) for name in self.posterior.unknown}
 
     @property
     def log_joint(self) -> float:
         """`log p(data, estimate)`."""
-        if self.plan.goal != "map" or self._has_rows:
+        if self.derivation.goal != "map" or self._has_rows:
             return self.log_joint_at(self.estimate)
         # For a mode Gaussian blocks are maximised out, so that what is left is integrated over the others alone.
         return float(self.values[EVIDENCE]) + self.posterior.log_density(self.estimate, gaussian=False)
@@ -213,7 +207,7 @@ class Fit(Shown):
     @property
     def log_likelihood(self) -> float:
         """`log p(data | estimate)`: the joint density without the priors."""
-        prior = [factor for factor in self.plan.factors if not self.plan.graph.is_likelihood(factor)]
+        prior = [factor for factor in self.derivation.factors if not self.derivation.graph.is_likelihood(factor)]
         return self.log_joint - self._log_density_of(prior, self.estimate)
 
     # -- new rows ---
@@ -222,18 +216,18 @@ class Fit(Shown):
         if self.signature is None:
             raise PlatewrightError("this fit does not know its model", hint="learn again")
         dataset = bind(self.signature, new, labels=self.labels)
-        return columns_of(self.plan.graph if graph is None else graph, dataset), {**self.sizes, **dataset.sizes}
+        return columns_of(self.derivation.graph if graph is None else graph, dataset), {**self.sizes, **dataset.sizes}
 
     def _rows(self, count: int) -> tuple[dict[str, Array], dict[str, int]]:
         """New rows without inputs: their number says all."""
-        plate = row_plate(self.plan.program, self.plan.program.columns)
+        plate = row_plate(self.derivation.program, self.derivation.program.columns)
         return {}, {**self.sizes, plate: count}
 
     def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction | RowPrediction:
         """Posterior predictive of what `new` leaves open; `new` gives the inputs of new rows, or just their number."""
         from platewright.run.results.predicting import is_inferred, predict_rows
 
-        graph = as_written(self.plan.graph, self.plan.steps)
+        graph = as_written(self.derivation.graph, self.derivation.steps)
         columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new, graph)
         targets = tuple(name for name in graph.nodes if name in graph.known and name not in columns)
 
@@ -242,7 +236,7 @@ class Fit(Shown):
 
         seed = self.seed if seed is None else seed
         if is_inferred(graph, targets, columns):  # a given value says something about what is open above it
-            return predict_rows(self.plan, self.draws(count, seed), self.sizes, self.labels, new, seed)
+            return predict_rows(self.derivation, self.draws(count, seed), self.sizes, self.labels, new, seed)
         return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
 
     def log_predictive(self, new: object) -> Array:
@@ -265,12 +259,6 @@ class Fit(Shown):
     def prequential(self) -> Array:
         """For each row its log predictive density given those before it; adds up to the log evidence."""
         return prequential(self)
-
-    def latex(self) -> str:
-        """The derivation as LaTeX."""
-        from platewright.derive.latex import explain_latex
-
-        return explain_latex(self.plan)
 
     def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
         """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""

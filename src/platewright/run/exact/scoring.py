@@ -40,13 +40,13 @@ def leave_one_out(fit: Fit) -> Array:
 
 def prequential(fit: Fit) -> Array:
     """For each row its log predictive density given the rows before it; the scores add up to the log evidence."""
-    program, module = fit.plan.program, fit.module
+    program, module = fit.derivation.program, fit.module
     row = _kept_rows(fit)
-    if not fit.plan.proper:
+    if not fit.derivation.proper:
         raise ImproperPosterior("an improper prior gives the first row no score", hint="give proper priors")
     count = fit.sizes[row]
     scores = np.empty(count)
-    check_no_table(program, row, fit.plan.graph)
+    check_no_table(program, row, fit.derivation.graph)
     before = 0.0 if _all_on(fit, row) else _evidence(fit, np.arange(0))
     if looks_back(program) or needs_rows(program):
         prefixes = [_evidence(fit, np.arange(number + 1)) for number in progress(range(count), "prequential")]
@@ -66,8 +66,8 @@ def prequential(fit: Fit) -> Array:
 
 def _all_on(fit: Fit, row: str) -> bool:
     """Whether nothing is known but rows: without them the evidence of a proper model is 1."""
-    nodes = fit.plan.graph.nodes
-    return all(any(axis.plate == row for axis in nodes[name].axes) for name in fit.plan.graph.known)
+    nodes = fit.derivation.graph.nodes
+    return all(any(axis.plate == row for axis in nodes[name].axes) for name in fit.derivation.graph.known)
 
 
 def _kept_rows(fit: Fit) -> str:
@@ -77,11 +77,11 @@ def _kept_rows(fit: Fit) -> str:
             "the rows were not kept: they were read from a file, or the fit was",
             hint="learn from data in memory to score rows",
         )
-    return row_plate(fit.plan.program, fit.columns)
+    return row_plate(fit.derivation.program, fit.columns)
 
 
 def _evidence(fit: Fit, rows: Array) -> float:
-    program, module = fit.plan.program, fit.module
+    program, module = fit.derivation.program, fit.module
     row = row_plate(program, fit.columns)
     data = chosen_rows(program, fit.columns, row, rows)
     sizes = {**fit.sizes, row: len(rows)}
@@ -93,10 +93,10 @@ def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -
     """For each new row its log predictive density given what was learned, rows taken one at a time."""
     from platewright.run.exact.changing import updated
 
-    row = row_plate(fit.plan.program, columns)
+    row = row_plate(fit.derivation.program, columns)
     whole = fit.log_evidence
     scores = np.empty(sizes[row])
     for number in progress(range(sizes[row]), "log predictive"):
-        one = chosen_rows(fit.plan.program, columns, row, np.array([number]))
+        one = chosen_rows(fit.derivation.program, columns, row, np.array([number]))
         scores[number] = updated(fit, one, {**sizes, row: 1}).log_evidence - whole
     return scores

@@ -227,4 +227,6 @@ def learn_in_batches(
     best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
     seconds = {"run": perf_counter() - begin}
     told_of = f"{chosen}, in batches" if file.on_disk else chosen
-    return EstimatedFit(plan, best, columns or {}, file.sizes, file.labels, seed, told_of, seconds)
+    return EstimatedFit(
+        plan, columns or {}, file.sizes, best, labels=file.labels, seed=seed, backend=told_of, seconds=seconds
+    )

@@ -38,22 +38,16 @@ class Point:
 class EstimatedFit(Iterated):
     """What `m.learn(data, goal="map")` returns when hidden variables are there."""
 
-    plan: EMPlan
+    derivation: EMPlan
     estimate: Estimate
-    columns: Mapping[str, Array]
-    sizes: Mapping[str, int]
-    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    seed: int = 0
-    backend: str = "numpy"
-    seconds: Mapping[str, float] | None = None
 
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
         count = len(self.estimate.objective)
         state = "interrupted" if self.estimate.interrupted else "converged" if self.estimate.converged else "stopped"
-        why = f": {why_not_fused(self.plan)}" if SUMS_BY_C in self.backend else ""
-        return f"em: {self.plan.summary}; {state} after {count} iterations ({self.backend}{why})"
+        why = f": {why_not_fused(self.derivation)}" if SUMS_BY_C in self.backend else ""
+        return f"em: {self.derivation.summary}; {state} after {count} iterations ({self.backend}{why})"
 
     def __getitem__(self, name: str) -> Point:
         """The estimate of a parameter, or of a function of parameters."""
@@ -66,7 +60,7 @@ class EstimatedFit(Iterated):
 
     def probabilities(self, name: str) -> Array:
         """Row by row the posterior of a hidden discrete variable at the estimate."""
-        return self.estimate.expectations[hidden_named(self.plan.hidden, name).probability]
+        return self.estimate.expectations[hidden_named(self.derivation.hidden, name).probability]
 
     def most_probable(self) -> MostProbable:
         """The values of all hidden variables together that are most probable at the estimate (Viterbi along chains).
@@ -79,12 +73,11 @@ class EstimatedFit(Iterated):
                 expected="rows in memory",
                 hint="fit.probabilities makes another pass over the file",
             )
-        everything = {**self.columns, **self.estimate.values}
-        found, log_probability = most_probable_states(self.plan.graph, self.plan.latent, everything, self.sizes)
+        plan, everything = self.derivation, {**self.columns, **self.estimate.values}
+        found, log_probability = most_probable_states(plan.graph, plan.latent, everything, self.sizes)
         state = {self._written(name): self._labelled(name, values) for name, values in found.items()}
-        return MostProbable(
-            {self._written(item.name): state[self._written(item.name)] for item in self.plan.hidden}, log_probability
-        )
+        named = [self._written(item.name) for item in plan.hidden]
+        return MostProbable({name: state[name] for name in named}, log_probability)
 
     def _written(self, hidden: str) -> str:
         """The name in the model of a hidden variable, which may stand for the missing cells of another."""
@@ -95,7 +88,7 @@ class EstimatedFit(Iterated):
         name = self._written(hidden)
         if name != hidden:
             values = np.where(self.columns[observed_name(name)] != 0, self.columns[name], values).astype(np.int64)
-        labels = self.labels.get(str(self.plan.graph.nodes[hidden].domain.levels))
+        labels = self.labels.get(str(self.derivation.graph.nodes[hidden].domain.levels))
         return np.asarray(labels)[values] if labels else values
 
     @property
@@ -107,6 +100,6 @@ class EstimatedFit(Iterated):
     def log_likelihood(self) -> float:
         """`log p(data | estimate)`: the objective without the priors."""
         environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
-        graph, hidden = self.plan.graph, self.plan.latent.names
-        prior = [factor for factor in self.plan.rest if not graph.is_likelihood(factor, hidden)]
+        graph, hidden = self.derivation.graph, self.derivation.latent.names
+        prior = [factor for factor in self.derivation.rest if not graph.is_likelihood(factor, hidden)]
         return self.log_joint - sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in prior)

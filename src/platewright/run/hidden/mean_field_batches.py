@@ -109,4 +109,6 @@ def bound_in_batches(
     seconds = {"run": perf_counter() - begin}
     kept = replace(found, expectations=recalled)
     told_of = "numpy, in batches" if file.on_disk else "numpy"
-    return MeanFieldFit(plan, kept, columns or {}, file.sizes, file.labels, seed, told_of, seconds)
+    return MeanFieldFit(
+        plan, columns or {}, file.sizes, kept, labels=file.labels, seed=seed, backend=told_of, seconds=seconds
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,14 +22,8 @@ from platewright.schemas.mean_field import MeanFieldPlan
 class MeanFieldFit(Iterated):
     """What `m.learn(data, by="mean-field")` returns."""
 
-    plan: MeanFieldPlan
+    derivation: MeanFieldPlan
     result: Bounded
-    columns: Mapping[str, Array]
-    sizes: Mapping[str, int]
-    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    seed: int = 0
-    backend: str = "numpy"
-    seconds: Mapping[str, float] | None = None
 
     @property
     def how(self) -> str:
@@ -40,8 +33,8 @@ class MeanFieldFit(Iterated):
         count = len(found.changes if self.plain else found.bounds)
         told = f"{state} after {count} iterations ({self.backend})"
         if self.plain:
-            return f"mean-field: plain mean updates (Equation 26) of {self.plan.summary}; no bound; {told}"
-        return f"mean-field: {self.plan.summary}; {told}"
+            return f"mean-field: plain mean updates (Equation 26) of {self.derivation.summary}; no bound; {told}"
+        return f"mean-field: {self.derivation.summary}; {told}"
 
     @property
     def plain(self) -> bool:
@@ -54,7 +47,7 @@ class MeanFieldFit(Iterated):
         # Rows that came in batches have left nothing but the values, and nothing else is looked up.
         known = self.result.expectations
         everything = {**self.columns, **known} if isinstance(known, dict) else {}
-        return Posterior(self.plan.complete, self.result.values, everything, self.sizes)
+        return Posterior(self.derivation.complete, self.result.values, everything, self.sizes)
 
     def __getitem__(self, name: str) -> Marginal | Sampled:
         """The mean-field distribution of one parameter; by draws where it has no closed form, or is a function."""
@@ -73,7 +66,7 @@ class MeanFieldFit(Iterated):
 
     def probabilities(self, name: str) -> Array:
         """Row by row the distribution of a hidden discrete variable."""
-        return self.result.expectations[hidden_named(self.plan.hidden, name).probability]
+        return self.result.expectations[hidden_named(self.derivation.hidden, name).probability]
 
     @property
     def lower_bound(self) -> float:
@@ -87,6 +80,6 @@ class MeanFieldFit(Iterated):
     @property
     def log_evidence(self) -> float:
         """Not known exactly: `lower_bound` is what mean field gives, and what the goal `evidence` asks for."""
-        if self.plan.goal == "evidence":
+        if self.derivation.goal == "evidence":
             return self.lower_bound
         raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")

@@ -1,4 +1,4 @@
-"""Mean-field updates in turn until the bound stands still: several short runs, the best carried on, stored on the way.
+"""Mean-field updates in turn until the bound stands still: several short runs, the best carried on.
 
 The bound may never fall: where it does, the derivation is wrong, and the run ends with an error. Plain mean updates
 (Equation 26) have no bound; they run from one start until the means stand still.
@@ -6,24 +6,22 @@ The bound may never fall: where it does, the derivation is wrong, and the run en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from platewright.errors import ParameterError, PlatewrightError, Unbounded
 from platewright.family import Array
-from platewright.run.checkpoint import Checkpoint, State
+from platewright.run.checkpoint import Checkpoint
 from platewright.run.checks.sanity import check_counts
 from platewright.run.hidden.climbing import FALL
 from platewright.run.hidden.mean_field import Runner, Settled
+from platewright.run.hidden.stages import Stages
 from platewright.run.ticking import Ticker
 from platewright.schemas.mean_field import MeanFieldPlan
 
-SHORT = 20
-"""Iterations of each start before the best is carried on."""
 UPDATES = ("bound", "plain")
 
 
@@ -92,62 +90,38 @@ def searched(
     """The best of several short runs, carried on until it stands still."""
     check_counts(restarts=restarts, iterations=iterations)
     with Ticker("mean-field", int(iterations)) as ticker:
-        search = _Search(runner, int(iterations), tolerance, checkpoint or Checkpoint(), ticker)
+        search = Tracks(runner, iterations, tolerance, checkpoint, ticker)
         # Without a bound there is nothing by which to prefer one start to another.
-        return search.run(seed, 1 if runner.plain else int(restarts))
+        return search.ended(search.run(seed, 1 if runner.plain else int(restarts)))
 
 
-class _Search:
-    """Stages of a search: one for each start, then the best of them carried on."""
+class Tracks(Stages[Track]):
+    """Stages that are tracks, each stored by the moments before its last step, which is taken anew."""
 
     def __init__(
-        self, runner: Updates, iterations: int, tolerance: float, checkpoint: Checkpoint, ticker: Ticker
+        self, runner: Updates, iterations: int, tolerance: float, checkpoint: Checkpoint | None, ticker: Ticker
     ) -> None:
-        self.runner, self.iterations, self.tolerance = runner, iterations, tolerance
-        self.checkpoint, self.ticker = checkpoint, ticker
-        self.done: list[Track] = []
-        self.current: Track | None = None
-
-    def run(self, seed: int, restarts: int) -> Bounded:
-        """All stages, from the beginning or from where a stored state left off."""
-        self.take_up()
-        short = min(SHORT, self.iterations) if restarts > 1 else self.iterations
-        for number, generator in enumerate(np.random.default_rng(seed).spawn(restarts)):
-            if self.stage(number, partial(self.begun, generator), short).interrupted:
-                return self.ended(max(self.done, key=lambda track: track.history[-1:]), True)
-        best = max(self.done[:restarts], key=lambda track: track.history[-1])
-        if not best.converged and len(best.history) < self.iterations:
-            best = self.stage(restarts, lambda: replace(best, before=best.moments, settled=None), self.iterations)
-        return self.ended(best, best.interrupted)
+        super().__init__(iterations, tolerance, checkpoint, ticker)
+        self.runner = runner
+        self.objective = "largest change" if runner.plain else "bound"
 
     def begun(self, generator: np.random.Generator) -> Track:
-        """The moments of parameters given a start."""
         return Track(self.runner.posterior(self.runner.start(generator)).moments)
 
-    def stage(self, number: int, begin: Callable[[], Track], iterations: int) -> Track:
-        """One run; a stored one is not repeated. Ctrl-C ends it after its last whole step."""
-        if number < len(self.done):
-            return self.done[number]
-        now = self.current
+    def again(self, run: Track) -> Track:
+        return replace(run, before=run.moments, settled=None)
+
+    def pursued(self, run: Track, iterations: int) -> Track:
+        """Whole steps only: Ctrl-C drops the one at work."""
         try:
-            now = begin() if now is None else now
-            self.current = None
-            while not now.converged and len(now.history) < iterations:
-                now = self.step(now)
-                self.told(now)
+            while not run.converged and len(run.history) < iterations:
+                run = self.step(run)
+                self.told(run)
         except KeyboardInterrupt:
-            if now is None or now.settled is None:
-                if not self.done:
-                    raise  # nothing is there to return
-                now = max(self.done, key=lambda track: track.history[-1])
-            else:
-                self.checkpoint.save(self.state(now), force=True)
-            now = replace(now, interrupted=True)
-            self.done.append(now)
-            return now
-        self.done.append(now)
-        self.checkpoint.save(self.state(None), force=True)
-        return now
+            if run.settled is None:
+                raise
+            return replace(run, interrupted=True)
+        return run
 
     def step(self, now: Track) -> Track:
         """Hidden variables, then blocks of parameters; the objective is checked."""
@@ -173,42 +147,20 @@ class _Search:
         expectations, entropy = self.runner.hidden(before)
         return expectations, self.runner.posterior({**before, **expectations}), entropy
 
-    def told(self, now: Track) -> None:
-        """After each step: show the objective, and store the state from time to time."""
-        word = "largest change" if self.runner.plain else "bound"
-        self.ticker.tick(len(now.history), f"{word} {now.history[-1]:.6g}")
-        self.checkpoint.save_if_due(lambda: self.state(now))
-
-    def ended(self, track: Track, interrupted: bool) -> Bounded:
+    def ended(self, track: Track) -> Bounded:
         """What is kept of a run."""
         assert track.settled is not None
         known = {**track.before, **track.expectations}
         values, plain = track.settled.posterior.values, self.runner.plain
         bounds, changes = ((), track.history) if plain else (track.history, ())
-        return Bounded(values, known, bounds, track.converged, interrupted, changes)
+        return Bounded(values, known, bounds, track.converged, track.interrupted, changes)
 
-    # -- stored states ---
+    def stored(self, run: Track) -> tuple[dict[str, object], Mapping[str, Array]]:
+        return {}, run.before
 
-    def state(self, now: Track | None) -> State:
-        """Everything needed to go on: each stage by the moments before its last step."""
-        facts: list[dict[str, object]] = []
-        arrays: dict[str, Array] = {}
-        for number, found in enumerate([*self.done, now] if now is not None else self.done):
-            facts.append({"history": list(found.history), "converged": found.converged})
-            arrays |= {f"{number}:{name}": np.asarray(values) for name, values in found.before.items()}
-        return State({"stages": facts, "at_work": now is not None}, arrays)
-
-    def take_up(self) -> None:
-        """Go on from a stored state; the last step of each stage is taken anew."""
-        state = self.checkpoint.load()
-        if state is None:
-            return
-        for number, facts in enumerate(state.facts["stages"]):
-            before = {name.split(":", 1)[1]: v for name, v in state.arrays.items() if name.startswith(f"{number}:")}
-            expectations, settled, _ = self.look(before)
-            self.done.append(Track(before, expectations, settled, tuple(facts["history"]), facts["converged"]))
-        if state.facts["at_work"]:
-            self.current = self.done.pop()
+    def taken_up(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Track:
+        expectations, settled, _ = self.look(arrays)
+        return Track(arrays, expectations, settled, tuple(facts["history"]), facts["converged"])
 
 
 def _change(before: Mapping[str, Array], after: Mapping[str, Array]) -> float:

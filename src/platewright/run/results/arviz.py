@@ -27,7 +27,7 @@ def to_arviz(fit: Fit | SampledFit | MeanFieldFit, count: int = 4000, seed: int 
         raise MissingExtra(
             "arviz-base is not installed", expected="the extra `arviz`", hint="pip install 'platewright[arviz]'"
         ) from error
-    graph = fit.plan.graph
+    graph = fit.derivation.graph
     if isinstance(fit, SampledFit):
         drawn = {name: np.asarray(values) for name, values in fit.matched.items()}
     else:
@@ -60,8 +60,8 @@ def _coords(fit: Fit | SampledFit | MeanFieldFit, dims: Mapping[str, list[str]])
     """Labels of the dimensions in use, where the data or the model gave any."""
     found: dict[str, Any] = {}
     for name, listed in dims.items():
-        for dim, axis in zip(listed, fit.plan.graph.nodes[name].axes, strict=True):
-            declared = fit.plan.graph.plates[axis.plate]
+        for dim, axis in zip(listed, fit.derivation.graph.nodes[name].axes, strict=True):
+            declared = fit.derivation.graph.plates[axis.plate]
             labels = fit.labels.get(axis.plate) or declared.labels or fit.labels.get(declared.like or "")
             if labels:
                 found[dim] = list(labels)

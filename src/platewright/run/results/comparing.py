@@ -26,7 +26,7 @@ class Comparison:
     @property
     def titles(self) -> tuple[str, ...]:
         """The names of the models."""
-        return tuple(fit.plan.graph.title for fit in self.fits)
+        return tuple(fit.derivation.graph.title for fit in self.fits)
 
     @property
     def log_evidence(self) -> Array:
@@ -88,7 +88,7 @@ def _able(fit: Shown, what: str) -> Any:
     """A fit that can be asked this; evidence alone predicts nothing."""
     if not hasattr(fit, what):
         raise PlatewrightError(
-            f"the fit of `{fit.plan.graph.title}` by {fit.plan.schema} has no {what}",
+            f"the fit of `{fit.derivation.graph.title}` by {fit.derivation.schema} has no {what}",
             hint='compare fits with goal="posterior" to predict',
         )
     return fit
@@ -98,7 +98,7 @@ def _for_model(fit: Any, new: object) -> object:
     """Of a dict the columns that a model knows: nested models do not have the same inputs."""
     if not isinstance(new, Mapping):
         return new
-    wanted = signature_of(fit.plan.graph)
+    wanted = signature_of(fit.derivation.graph)
     known = {*wanted.columns, *wanted.plates}
     kept = {name: values for name, values in new.items() if name in known}
     return kept or len(np.atleast_1d(next(iter(new.values()), ())))
@@ -113,12 +113,12 @@ def compare(fits: Sequence[Any], prior: Sequence[float] | None = None) -> Compar
     for fit in fits:
         if fit.evidence.method == "lower bound":
             raise PlatewrightError(
-                f"the fit of `{fit.plan.graph.title}` knows a lower bound of its evidence only",
+                f"the fit of `{fit.derivation.graph.title}` knows a lower bound of its evidence only",
                 hint='learn(data, goal="evidence")',
             )
         if not fit.evidence.proper:
             raise ImproperPosterior(
-                f"`{fit.plan.graph.title}` has an improper prior, so its evidence is known only up to a constant",
+                f"`{fit.derivation.graph.title}` has an improper prior, so its evidence is known only up to a constant",
                 hint="give proper priors to compare models",
             )
     _check_same_data(fits)
@@ -136,12 +136,12 @@ def _check_same_data(fits: Sequence[Any]) -> None:
     """Evidence of different data cannot be compared: the known random variables must be the same numbers."""
     first = fits[0]
     for fit in fits[1:]:
-        if first.plan.graph.known != fit.plan.graph.known:
-            differing = ", ".join(sorted(first.plan.graph.known ^ fit.plan.graph.known))
+        if first.derivation.graph.known != fit.derivation.graph.known:
+            differing = ", ".join(sorted(first.derivation.graph.known ^ fit.derivation.graph.known))
             raise PlatewrightError(
                 f"the models do not explain the same data: {differing}", expected="the same known variables"
             )
-        for name in first.plan.graph.known:
+        for name in first.derivation.graph.known:
             one, two = first.columns.get(name), fit.columns.get(name)
             if one is None or two is None:
                 continue

@@ -1,14 +1,14 @@
-"""A plan with its model: explain it, print its source, let it prove itself."""
+"""A plan in the user's hands: explain it, print its source, let it prove itself."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from platewright.derive.cautions import cautions
 from platewright.derive.explain import told
 from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan
-from platewright.language.model import Model
 from platewright.run.results.report import report
 from platewright.schema import Plan
 from platewright.schemas.evidence import EvidencePlan
@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from platewright.run.checks.verifying import Verification
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class DerivedPlan:
-    """A plan with its model: explain it, print its source, let it prove itself."""
+    """What `m.derive(...)` and `fit.plan` give: explain it, print its source, let it prove itself."""
 
-    def __init__(self, model: Model, plan: AnyPlan) -> None:
-        self.model = model
-        self.plan = plan
+    plan: AnyPlan
+    """What the schema wrote: its graph, steps, programs and refusals, which are attributes of this object too."""
+
+    @property
+    def title(self) -> str:
+        """The name of the model."""
+        return self.plan.graph.title
 
     def explain(self, full: bool = False) -> str:
         """The derivation in words; very long formulas are cut short unless `full`."""
@@ -74,10 +79,12 @@ class DerivedPlan:
         from platewright.drawing.from_graph import picture_of
         from platewright.drawing.svg import picture_svg
 
-        return picture_svg(picture_of(self.plan.graph, title=self.plan.graph.title))
+        return picture_svg(picture_of(self.plan.graph, title=self.title))
 
     def __getattr__(self, name: str) -> Any:
+        if name == "plan" or name.startswith("__"):  # a copy is asked for these before it has its plan
+            raise AttributeError(name)
         return getattr(self.plan, name)
 
     def __repr__(self) -> str:
-        return f"<Plan for {self.plan.graph.title}: {self.how}>"
+        return f"<Plan for {self.title}: {self.how}>"

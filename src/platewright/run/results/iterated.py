@@ -35,14 +35,6 @@ def _roots(graph: Graph, name: str) -> set[str]:
 class Iterated(Shown):
     """A fit with parameters and with probabilities of hidden variables."""
 
-    columns: Mapping[str, Array]
-    labels: Mapping[str, tuple[object, ...]]
-    seed: int
-
-    def __getitem__(self, name: str) -> Any:
-        """What is known about a parameter."""
-        raise NotImplementedError
-
     def probabilities(self, name: str) -> Array:
         """The posterior of a hidden discrete variable."""
         raise NotImplementedError
@@ -50,15 +42,15 @@ class Iterated(Shown):
     def expected(self, name: str) -> Array:
         """The mean of an unknown, probabilities of a discrete one; of a variable with missing cells all its cells."""
         twin, seen = missing_name(name), observed_name(name)
-        hidden = self.plan.latent.names
-        if seen in self.columns and twin in self.plan.graph.nodes:
+        hidden = self.derivation.latent.names
+        if seen in self.columns and twin in self.derivation.graph.nodes:
             whole = np.asarray(self.columns[name], dtype=float)
             return np.where(self.columns[seen] != 0, whole, self.expected(twin))
-        if name in self.plan.barren:
+        if name in self.derivation.barren:
             return self._predicted(name)
         if name not in hidden:
             return np.asarray(self[name].mean)
-        if self.plan.graph.nodes[name].domain.is_finite:
+        if self.derivation.graph.nodes[name].domain.is_finite:
             return self.probabilities(name)
         found = self._hidden_mean(name)
         if found is None:
@@ -69,18 +61,18 @@ class Iterated(Shown):
         """The mean of what nobody depends on, such as missing responses: over draws of all that it depends on."""
         generator = np.random.default_rng(self.seed)
         drawn = self._parameters(DRAWS_FOR_MEANS, self.seed)
-        for item in self.plan.hidden:
-            if self.plan.graph.nodes[item.name].domain.is_finite:
+        for item in self.derivation.hidden:
+            if self.derivation.graph.nodes[item.name].domain.is_finite:
                 chances = np.cumsum(self.probabilities(item.name), axis=-1)
                 at = generator.random((DRAWS_FOR_MEANS, *chances.shape[:-1], 1))
                 drawn[item.name] = np.minimum((at > chances).sum(axis=-1), chances.shape[-1] - 1)
         environment = Environment(self.columns, self.sizes)
-        found = extended(self.plan.graph, self.plan.barren, environment, drawn, DRAWS_FOR_MEANS, generator)
+        found = extended(self.derivation.graph, self.derivation.barren, environment, drawn, DRAWS_FOR_MEANS, generator)
         return np.asarray(found[name].mean(axis=0))
 
     def functions_of(self, drawn: Mapping[str, Array], count: int) -> dict[str, Array]:
         """Draws of the functions that the model names, as far as they need no hidden variable."""
-        graph = self.plan.graph
+        graph = self.derivation.graph
         kept = {
             name: node
             for name, node in graph.nodes.items()
@@ -94,7 +86,7 @@ class Iterated(Shown):
         """The mean of a hidden Gaussian: that of its points, over the classes that it depends on."""
         kept = getattr(self, "estimate", None) or getattr(self, "result", None)
         expectations: Mapping[str, Array] = {} if kept is None else kept.expectations
-        for group in self.plan.latent.gaussian:
+        for group in self.derivation.latent.gaussian:
             for member in group.members:
                 if member.name != name or member.point not in expectations:
                     continue
@@ -121,7 +113,7 @@ class Iterated(Shown):
         chosen = self.seed if seed is None else seed
         if not isinstance(count, int | np.integer) or count < 1:
             raise PlatewrightError(f"{count!r} draws", expected="a whole number from 1")
-        return predict_rows(self.plan, self._parameters(count, chosen), self.sizes, self.labels, new, chosen)
+        return predict_rows(self.derivation, self._parameters(count, chosen), self.sizes, self.labels, new, chosen)
 
     def _parameters(self, count: int, seed: int) -> dict[str, Array]:
         """Draws of the parameters: from their distribution, or the estimate again and again."""

@@ -18,7 +18,8 @@ from platewright.graph.equation import joint_equation, joint_latex
 from platewright.operation import Step
 from platewright.program.program import statement_text
 from platewright.run.exact.fit import Fit
-from platewright.run.results.summary import AnyFit, summary
+from platewright.run.results.shown import Shown
+from platewright.run.results.summary import summary
 from platewright.schema import Plan
 
 STYLE = """
@@ -45,7 +46,7 @@ WORDS = {
 """Headings for the operations that have a name of their own."""
 
 
-def report(plan: AnyPlan, fit: AnyFit | None = None) -> str:
+def report(plan: AnyPlan, fit: Shown | None = None) -> str:
     """The page as text: the same bytes for the same plan and numbers."""
     sizes = fit.sizes if fit is not None else {}
     sections = [_model(plan, sizes)]
@@ -135,11 +136,11 @@ def _iteration(plan: AnyPlan) -> _Made:
     return ReportSection("The algorithm", ""), _formulas([explain_plan(plan)])
 
 
-def _posterior(fit: AnyFit) -> _Made:
+def _posterior(fit: Shown) -> _Made:
     found = summary(fit)
     facts = [("how", fit.how)]
-    if isinstance(fit, Fit) and fit.plan.goal != "map":
-        facts = [("log evidence", f"{fit.log_evidence:.8g}" + ("" if fit.plan.proper else " (up to a constant)"))]
+    if isinstance(fit, Fit) and fit.derivation.goal != "map":
+        facts = [("log evidence", f"{fit.log_evidence:.8g}" + ("" if fit.derivation.proper else " (up to a constant)"))]
         facts.append(("computed by", fit.backend))
     if fit.seconds:
         took = ", ".join(f"{name} {1000 * value:.1f} ms" for name, value in fit.seconds.items())

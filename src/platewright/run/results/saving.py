@@ -84,15 +84,15 @@ def save(fit: Fit | IteratedFit, path: str | Path) -> None:
 
 
 def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
-    kept = kept_columns(fit.plan, fit.columns)
+    kept = kept_columns(fit.derivation, fit.columns)
     text = {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(as_written(fit.plan.graph, fit.plan.steps)),
-        "split": names_split(fit.plan.steps),
-        "goal": fit.plan.goal,
-        "schema": fit.plan.schema,
-        "program": str(fit.plan.program),
+        "graph": graph_json(as_written(fit.derivation.graph, fit.derivation.steps)),
+        "split": names_split(fit.derivation.steps),
+        "goal": fit.derivation.goal,
+        "schema": fit.derivation.schema,
+        "program": str(fit.derivation.program),
         "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
         "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
         "backend": fit.backend,
@@ -139,14 +139,14 @@ def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
     _check_columns(plan.graph, columns, sizes)
     fit = Fit(
         plan,
-        _statistics(archive, list_from_json(written["statistics"])),
         columns,
         sizes,
-        labels,
-        text_from_json(written["backend"]),
-        size_from_json(written["seed"]),
-        {name: float(value) for name, value in _table(written["seconds"]).items()},
+        _statistics(archive, list_from_json(written["statistics"])),
         signature_of(graph),
+        labels=labels,
+        seed=size_from_json(written["seed"]),
+        backend=text_from_json(written["backend"]),
+        seconds={name: float(value) for name, value in _table(written["seconds"]).items()},
     )
     try:
         fit.values  # noqa: B018 - numbers that do not fit the program are refused here, not at first use

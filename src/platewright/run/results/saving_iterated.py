@@ -52,11 +52,11 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(as_written(fit.plan.graph, fit.plan.steps)),
-        "split": names_split(fit.plan.steps),
-        "goal": fit.plan.goal,
-        "schema": fit.plan.schema,
-        "programs": program_texts(fit.plan),
+        "graph": graph_json(as_written(fit.derivation.graph, fit.derivation.steps)),
+        "split": names_split(fit.derivation.steps),
+        "goal": fit.derivation.goal,
+        "schema": fit.derivation.schema,
+        "programs": program_texts(fit.derivation),
         "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
         "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
         "backend": fit.backend,
@@ -65,7 +65,7 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
         "converged": bool(kept is None or kept.converged),
         "why": str(getattr(fit, "why", "")),
         "interrupted": bool(getattr(kept, "interrupted", False)),
-        "declined": [[refusal.operation, refusal.reason] for refusal in fit.plan.declined],
+        "declined": [[refusal.operation, refusal.reason] for refusal in fit.derivation.declined],
         "arrays": {group: list(arrays) for group, arrays in _groups(fit).items()},
     }
 
@@ -120,31 +120,28 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
         for group, names in _table(written["arrays"]).items()
     }
     _check_shapes(plan.graph, arrays, sizes)
-    rest = (
-        arrays.get("columns", {}),
-        sizes,
-        labels,
-        size_from_json(written["seed"]),
-        text_from_json(written["backend"]),
-        {name: float(value) for name, value in _table(written["seconds"]).items()},
-    )
+    columns = arrays.get("columns", {})
+    rest: dict[str, Any] = {
+        "labels": labels,
+        "seed": size_from_json(written["seed"]),
+        "backend": text_from_json(written["backend"]),
+        "seconds": {name: float(value) for name, value in _table(written["seconds"]).items()},
+    }
     converged = written["converged"] is True
     match plan:
         case GibbsPlan():
-            columns, sizes, labels, seed, backend, seconds = rest
-            why = text_from_json(written["why"])
-            return SampledFit(plan, arrays.get("chains", {}), columns, sizes, labels, seed, backend, why, seconds)
+            return SampledFit(plan, columns, sizes, arrays.get("chains", {}), text_from_json(written["why"]), **rest)
         case EMPlan():
             found = Estimate(
                 arrays["values"], arrays["expectations"], _track(arrays), converged, written["interrupted"] is True
             )
-            return EstimatedFit(plan, found, *rest)
+            return EstimatedFit(plan, columns, sizes, found, **rest)
         case MeanFieldPlan():
             plain = "changes" in arrays.get("track", {})
             bounds, changes = ((), _track(arrays, "changes")) if plain else (_track(arrays), ())
             interrupted = written["interrupted"] is True
             bounded = Bounded(arrays["values"], arrays["expectations"], bounds, converged, interrupted, changes)
-            return MeanFieldFit(plan, bounded, *rest)
+            return MeanFieldFit(plan, columns, sizes, bounded, **rest)
     raise FormatError(f"a fit by {plan.schema} is not saved", where=where)
 
 

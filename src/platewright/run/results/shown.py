@@ -1,48 +1,77 @@
-"""What every result can show of itself, whatever schema it came from: the derivation, a table, a page."""
+"""What every result has and can show of itself, whatever schema it came from: the plan, a table, a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from platewright.errors import UnknownName
+from platewright.family import Array
 
 if TYPE_CHECKING:
     from platewright.recognition.exchangeable import Symmetry
     from platewright.run.evidence.evidence import Evidence
+    from platewright.run.results.derived_plan import DerivedPlan
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Shown:
-    """A result with a `plan`, sizes of plates and a line `how`."""
+    """A result: the plan that was carried out, its data and their sizes, and how it ran."""
 
-    plan: Any
-    sizes: Any
-    how: Any
+    derivation: Any
+    """The plan as its schema wrote it; `plan` wraps it for the user."""
+    columns: Mapping[str, Array]
+    """The data by name; none where they came from a file in batches."""
+    sizes: Mapping[str, int]
+    """How many elements each plate has."""
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict, kw_only=True)
+    """By plate the names of its elements, where the data had names."""
+    seed: int = field(default=0, kw_only=True)
+    backend: str = field(default="numpy", kw_only=True)
+    seconds: Mapping[str, float] | None = field(default=None, kw_only=True)
+    """How long each part of the run took."""
+
+    @property
+    def how(self) -> str:
+        """One line: which algorithm ran."""
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> Any:
+        """What was learned about one unknown, by its name in the model."""
+        raise NotImplementedError
+
+    @property
+    def plan(self) -> DerivedPlan:
+        """The plan that was carried out, as `m.derive` gives it: explain it, verify it, see what was declined."""
+        from platewright.run.results.derived_plan import DerivedPlan  # words and pages load when somebody looks
+
+        return DerivedPlan(self.derivation)
 
     def explain(self, full: bool = False) -> str:
         """The derivation in words; very long formulas are cut short unless `full`."""
-        from platewright.derive.explain import told  # words and pages are needed only when somebody looks
+        return self.plan.explain(full)
 
-        return told(self.plan, full)
+    def source(self, backend: str = "numpy") -> str:
+        """The emitted program, standing alone, in a target language: "numpy" or "c"."""
+        return self.plan.source(backend)
+
+    def latex(self) -> str:
+        """The derivation as LaTeX: of an iterative plan, the updates of each step."""
+        return self.plan.latex()
 
     def summary(self, most: int | None = 20) -> Any:
         """A table of what was learned: means, standard deviations, quantiles; `most=None` shows every row."""
         from platewright.run.results.summary import summary
 
-        return summary(self, most)  # type: ignore[arg-type]
+        return summary(self, most)
 
     def report(self) -> str:
-        """The derivation as one HTML page with pictures."""
+        """The derivation and what was learned as one HTML page with pictures."""
         from platewright.run.results.report import report
 
-        return report(self.plan, self)  # type: ignore[arg-type]
-
-    def source(self, backend: str = "numpy") -> str:
-        """The emitted program."""
-        from platewright.backends.plan_source import plan_source
-
-        return plan_source(self.plan, backend)
+        return report(self.derivation, self)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -56,11 +85,11 @@ class Shown:
         """The labels that the model cannot tell apart; every mode of the posterior comes once for each relabelling."""
         from platewright.recognition.exchangeable import find_symmetries
 
-        return find_symmetries(self.plan.graph, self.plan.factors, self.sizes)
+        return find_symmetries(self.derivation.graph, self.derivation.factors, self.sizes)
 
     def absent(self, name: str, able: Iterable[str]) -> UnknownName:
         """The refusal of `fit[name]`: why this name has no answer, and what to ask instead."""
-        graph = self.plan.graph
+        graph = self.derivation.graph
         if name in graph.nodes and graph.is_known(name):
             return UnknownName(
                 name,
@@ -69,17 +98,17 @@ class Shown:
                 found=f"`{name}` is known, so it has no posterior",
                 hint="fit.predict(...)",
             )
-        latent = getattr(self.plan, "latent", None)
+        latent = getattr(self.derivation, "latent", None)
         if latent is not None and name in latent.names:
             asked = "probabilities" if graph.nodes[name].domain.is_finite else "expected"
-            found = f"`{name}` is hidden: {self.plan.schema} integrates it out"
+            found = f"`{name}` is hidden: {self.derivation.schema} integrates it out"
             return UnknownName(name, able, where="fit[...]", found=found, hint=f'fit.{asked}("{name}")')
         return UnknownName(name, able, where="fit[...]")
 
     def _repr_html_(self) -> str:
         from platewright.run.results.summary import summary_html
 
-        return summary_html(self)  # type: ignore[arg-type]
+        return summary_html(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.plan.graph.title}: {self.how}>"
+        return f"<{type(self).__name__} {self.derivation.graph.title}: {self.how}>"

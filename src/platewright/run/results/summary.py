@@ -11,11 +11,10 @@ shown by their first and last elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from html import escape
 from itertools import product
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.exact.marginal import Marginal
 from platewright.run.hidden.em_fit import EstimatedFit, Point
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.run.results.shown import Shown
 from platewright.run.results.table import GAP, Row, Summary, table_html
 from platewright.run.samplers.effective_size import split_r_hat
 from platewright.run.samplers.sampled import Sampled
@@ -39,27 +39,7 @@ MOST_R_HAT = 1.2
 FIRST, LAST = 8, 3
 
 
-class AnyFit(Protocol):
-    """What every result of learning has, whatever the schema."""
-
-    @property
-    def plan(self) -> Any: ...
-    @property
-    def sizes(self) -> Mapping[str, int]: ...
-    @property
-    def labels(self) -> Mapping[str, tuple[object, ...]]: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def backend(self) -> str: ...
-    @property
-    def seconds(self) -> Mapping[str, float] | None: ...
-    @property
-    def how(self) -> str: ...
-    def __getitem__(self, name: str) -> Any: ...
-
-
-def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
+def summary(fit: Shown, most: int | None = MOST_ROWS) -> Summary:
     """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
     rows: list[Row] = []
     notes: list[str] = []
@@ -69,11 +49,12 @@ def summary(fit: AnyFit, most: int | None = MOST_ROWS) -> Summary:
             rows += _point_rows(fit, name, found, most, notes)
         else:
             rows += _rows(fit, name, found, most, notes)
-    notes += [*_about_labels(fit), *_about_chains(fit), *(f"take care: {caution}" for caution in cautions(fit.plan))]
-    return Summary(f"{fit.plan.graph.title}: {fit.plan.schema}{_score(fit)}", tuple(rows), tuple(notes))
+    notes += [*_about_labels(fit), *_about_chains(fit)]
+    notes += [f"take care: {caution}" for caution in cautions(fit.derivation)]
+    return Summary(f"{fit.derivation.graph.title}: {fit.derivation.schema}{_score(fit)}", tuple(rows), tuple(notes))
 
 
-def _about_labels(fit: AnyFit) -> list[str]:
+def _about_labels(fit: Shown) -> list[str]:
     """Labels that could be swapped, and what was done about it."""
     match fit:
         case SampledFit():
@@ -85,7 +66,7 @@ def _about_labels(fit: AnyFit) -> list[str]:
     return [f"{symmetry.sentence}; {done}" for symmetry in fit.symmetries]
 
 
-def _about_chains(fit: AnyFit) -> list[str]:
+def _about_chains(fit: Shown) -> list[str]:
     """Unknowns about which the chains disagree: their numbers are not yet those of the posterior."""
     if not isinstance(fit, SampledFit):
         return []
@@ -94,17 +75,17 @@ def _about_chains(fit: AnyFit) -> list[str]:
     return [f"the chains disagree about {', '.join(apart)}: run longer, with more warm-up"] if apart else []
 
 
-def _is_real(fit: AnyFit, name: str) -> bool:
-    return not fit.plan.graph.nodes[name].domain.is_discrete
+def _is_real(fit: Shown, name: str) -> bool:
+    return not fit.derivation.graph.nodes[name].domain.is_discrete
 
 
-def unknown_names(fit: AnyFit) -> list[str]:
+def unknown_names(fit: Shown) -> list[str]:
     """The unknowns that were learned, in the order of writing."""
     if isinstance(fit, EvidenceFit):
         return list(fit.learned)
     found = []
-    for name in fit.plan.graph.unknown:
-        if name in fit.plan.barren:
+    for name in fit.derivation.graph.unknown:
+        if name in fit.derivation.barren:
             continue
         with suppress(UnknownName):
             fit[name]
@@ -112,13 +93,13 @@ def unknown_names(fit: AnyFit) -> list[str]:
     return found
 
 
-def _score(fit: AnyFit) -> str:
+def _score(fit: Shown) -> str:
     """The evidence where it is known, else the objective at the estimate."""
     match fit:
-        case Fit() if fit.plan.goal == "map":
+        case Fit() if fit.derivation.goal == "map":
             return f", log joint {fit.log_joint:.6g}"
         case Fit():
-            return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.plan.proper else " (up to a constant)")
+            return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.derivation.proper else " (up to a constant)")
         case EstimatedFit():
             return f", log joint {fit.log_joint:.6g}"
         case EvidenceFit():
@@ -128,17 +109,17 @@ def _score(fit: AnyFit) -> str:
     return ""
 
 
-def _point_rows(fit: AnyFit, name: str, found: Point, most: int | None, notes: list[str]) -> list[Row]:
+def _point_rows(fit: Shown, name: str, found: Point, most: int | None, notes: list[str]) -> list[Row]:
     """An estimate has a value and no spread."""
     value = np.asarray(found.value, dtype=float)
     return _listed(fit, name, "estimate", [value], most, notes)
 
 
-def _rows(fit: AnyFit, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
+def _rows(fit: Shown, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
     family = _family(found)
     if family == "Categorical" and isinstance(found, Marginal):
         return _level_rows(fit, name, family, np.exp(found.parameters["log_probabilities"]), most, notes)
-    node = fit.plan.graph.nodes[name]
+    node = fit.derivation.graph.nodes[name]
     if isinstance(found, Sampled) and node.domain.kind == "levels":
         levels = range(fit.sizes[str(node.domain.levels)])
         shares = np.stack([(found.values == level).mean(axis=0) for level in levels], axis=-1)
@@ -164,9 +145,9 @@ def _rows(fit: AnyFit, name: str, found: Marginal | Sampled, most: int | None, n
     )
 
 
-def _listed(fit: AnyFit, name: str, family: str, table: list[Array], most: int | None, notes: list[str]) -> list[Row]:
+def _listed(fit: Shown, name: str, family: str, table: list[Array], most: int | None, notes: list[str]) -> list[Row]:
     """One row for each element, or for the first and last of many."""
-    axes = tuple(axis.plate for axis in fit.plan.graph.nodes[name].axes)
+    axes = tuple(axis.plate for axis in fit.derivation.graph.nodes[name].axes)
     rows: list[Row] = []
     for place in _places(table[0].shape, most):
         if place is None:
@@ -177,9 +158,9 @@ def _listed(fit: AnyFit, name: str, family: str, table: list[Array], most: int |
     return rows
 
 
-def _level_rows(fit: AnyFit, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
+def _level_rows(fit: Shown, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
     """A category has no mean: one row a level, with its probability where the mean stands."""
-    node = fit.plan.graph.nodes[name]
+    node = fit.derivation.graph.nodes[name]
     levels = str(node.domain.levels)
     rows = []
     for place in _places(chances.shape, most):
@@ -232,24 +213,24 @@ def _places(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[int, ...
         yield tuple(int(at) for at in np.unravel_index(flat, shape))
 
 
-def element_name(fit: AnyFit, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
+def element_name(fit: Shown, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
     """`w[height]`: the name with the labels of its position."""
     if not place:
         return name
     return f"{name}[{', '.join(label_of(fit, plate, at) for plate, at in zip(axes, place))}]"
 
 
-def label_of(fit: AnyFit, plate: str, at: int) -> str:
+def label_of(fit: Shown, plate: str, at: int) -> str:
     """What a position on a plate is called: its label in the data or the model, else its number."""
     labels = fit.labels.get(plate)
-    if labels is None and plate in fit.plan.graph.plates:
-        declared = fit.plan.graph.plates[plate]
+    if labels is None and plate in fit.derivation.graph.plates:
+        declared = fit.derivation.graph.plates[plate]
         labels = declared.labels
         if labels is None and declared.like is not None:
             labels = fit.labels.get(declared.like)
     return str(labels[at]) if labels is not None and at < len(labels) else str(at)
 
 
-def summary_html(fit: AnyFit) -> str:
+def summary_html(fit: Shown) -> str:
     """The table of a fit for notebooks, with the line that says how it was found."""
     return f"{table_html(summary(fit))}<div><small>{escape(fit.how)}</small></div>"

@@ -60,7 +60,7 @@ class Drawn(Protocol):
     """A fit that holds draws."""
 
     @property
-    def plan(self) -> GibbsPlan: ...
+    def derivation(self) -> GibbsPlan: ...
     @property
     def columns(self) -> Mapping[str, Array]: ...
     @property
@@ -79,18 +79,18 @@ class Drawn(Protocol):
 def expected_value(fit: Drawn, name: str) -> Array:
     """The posterior mean of an unknown; of a variable with missing cells, what was seen with their means put in."""
     twin, seen = missing_name(name), observed_name(name)
-    if twin in fit.plan.graph.nodes and seen in fit.columns:
+    if twin in fit.derivation.graph.nodes and seen in fit.columns:
         whole = np.asarray(fit.columns[name], dtype=float)
         return np.where(fit.columns[seen] != 0, whole, expected_value(fit, twin))
-    if name in fit.plan.barren:
+    if name in fit.derivation.barren:
         return _predicted(fit, name)
-    block = next((block for block in fit.plan.blocks if name in block.variables), None)
+    block = next((block for block in fit.derivation.blocks if name in block.variables), None)
     if block is None or name not in fit.chains:
         raise UnknownName(name, fit.chains, where="expected")
-    means = Averager(fit.plan, fit.columns, fit.sizes, fit.chains, fit.matching).means(block)
+    means = Averager(fit.derivation, fit.columns, fit.sizes, fit.chains, fit.matching).means(block)
     if name in means:
         return means[name]
-    if fit.plan.graph.nodes[name].domain.is_finite:
+    if fit.derivation.graph.nodes[name].domain.is_finite:
         return fit.probabilities(name)
     found: Array = fit.flat[name].mean(axis=0)
     return found
@@ -101,5 +101,5 @@ def _predicted(fit: Drawn, name: str) -> Array:
     count = len(next(iter(fit.flat.values())))
     environment = Environment(fit.columns, fit.sizes)
     generator = np.random.default_rng(fit.seed)
-    found = extended(fit.plan.graph, fit.plan.barren, environment, fit.flat, count, generator)
+    found = extended(fit.derivation.graph, fit.derivation.barren, environment, fit.flat, count, generator)
     return np.asarray(found[name].mean(axis=0))

@@ -39,7 +39,7 @@ Sampler = CollapsedSampler | NativeCollapsed
 class CollapsedFit(SampledFit):
     """Draws from the posterior, the parameters being integrated out of the chain."""
 
-    plan: CollapsedPlan  # type: ignore[assignment]
+    derivation: CollapsedPlan  # type: ignore[assignment]
     means: Mapping[str, Array] = field(default_factory=dict)
     """Conditional means of the parameters, averaged over the kept sweeps."""
     log_joint: Array | None = None
@@ -48,7 +48,7 @@ class CollapsedFit(SampledFit):
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
-        return f"{self.plan.schema}: {self.plan.summary} ({self.backend})"
+        return f"{self.derivation.schema}: {self.derivation.summary} ({self.backend})"
 
     def expected(self, name: str) -> Array:
         """The posterior mean of a parameter: its conditional mean, averaged over the kept sweeps."""

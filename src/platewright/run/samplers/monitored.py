@@ -22,10 +22,10 @@ def drawn_of(fit: object, count: int = DRAWS_FOR_MARGINALS) -> Drawn:
     """The draws of a fit: those of its chains, or independent ones from a closed form, as one chain."""
     match fit:
         case SampledFit():
-            return Drawn(fit.plan.graph, fit.chains, fit.columns, fit.sizes)
+            return Drawn(fit.derivation.graph, fit.chains, fit.columns, fit.sizes)
         case Fit():
-            graph = fit.plan.graph
-            unknown = set(graph.unknown) - set(fit.plan.barren)
+            graph = fit.derivation.graph
+            unknown = set(graph.unknown) - set(fit.derivation.barren)
             draws = fit.draws(count)
             chains = {name: np.asarray(values)[None] for name, values in draws.items() if name in unknown}
             return Drawn(graph, chains, fit.columns, fit.sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,23 +54,17 @@ seconds, and compiled only where that pays."""
 class SampledFit(Shown):
     """Draws from the posterior, chain by chain."""
 
-    plan: GibbsPlan
+    derivation: GibbsPlan
     chains: Mapping[str, Array]
     """By name: chain, draw, then the axes of the variable."""
-    columns: Mapping[str, Array]
-    sizes: Mapping[str, int]
-    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    seed: int = 0
-    backend: str = "numpy"
     why: str = ""
     """Why the backend that was asked for did not run."""
-    seconds: Mapping[str, float] | None = None
 
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
         why = f": {self.why}" if self.why else ""
-        return f"gibbs: {self.plan.summary} ({self.backend}{why})"
+        return f"gibbs: {self.derivation.summary} ({self.backend}{why})"
 
     def __getitem__(self, name: str) -> Sampled:
         """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
@@ -81,11 +75,11 @@ class SampledFit(Shown):
 
     def _followed(self, name: str) -> Array:
         """The draws of a node that follows from the unknowns."""
-        graph = self.plan.graph
+        graph = self.derivation.graph
         follow = [
             node
             for node, variable in graph.nodes.items()
-            if node in self.plan.barren or (variable.definition is not None and not graph.is_known(node))
+            if node in self.derivation.barren or (variable.definition is not None and not graph.is_known(node))
         ]
         if name not in follow:
             raise self.absent(name, [*self.flat, *follow])
@@ -113,7 +107,7 @@ class SampledFit(Shown):
     def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
         """Posterior predictive of what `new` leaves open; `new` gives values of new rows, or just their number."""
         chosen = self.seed if seed is None else seed
-        return predict_rows(self.plan, self.draws(count, chosen), self.sizes, self.labels, new, chosen)
+        return predict_rows(self.derivation, self.draws(count, chosen), self.sizes, self.labels, new, chosen)
 
     def save(self, path: str | Path) -> None:
         """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
@@ -136,7 +130,7 @@ class SampledFit(Shown):
 
     def probabilities(self, name: str) -> Array:
         """For a discrete unknown the share of draws in which each element has each value."""
-        node = self.plan.graph.nodes[name]
+        node = self.derivation.graph.nodes[name]
         if not node.domain.is_finite:
             raise PlatewrightError(f"`{name}` is {node.domain}", expected="a variable with finitely many values")
         size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
