@@ -39,6 +39,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("data",),
     ("run",),
     ("pipeline",),
+    ("reading",),
+    ("commands",),
     ("cli", "demo", "__init__", "__main__"),
 )
 

@@ -58,7 +58,8 @@ from platewright.language.functions import (
 )
 from platewright.language.networks.uai import read_uai_evidence
 from platewright.language.stan.write import write_stan
-from platewright.pipeline import Model, read_bif, read_bugs, read_uai, write_bugs
+from platewright.pipeline import Model
+from platewright.reading import read_bif, read_bugs, read_uai, write_bugs
 from platewright.run.results.comparing import compare
 from platewright.run.results.saving import load
 

@@ -19,7 +19,6 @@ from platewright.errors import MissingValue, SupportError, UnknownName
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
-from platewright.language.networks import bif, uai
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import split_partly_known
 from platewright.run.checks.allocation import that_fits
@@ -70,7 +69,10 @@ class Model(language.Model):
     ) -> DerivedPlan:
         """The algorithm for this model with the given variables known, without any data.
 
-        `partly` names those of them that will have missing cells.
+        `known` are names of variables; inputs are known anyway. `partly` names those that will have missing cells.
+        `goal` is "posterior", "map" (the mode) or "evidence". `by` is a schema: "exact", "em", "mean-field", "gibbs",
+        "collapsed-gibbs", for the evidence also "enumeration", "quadrature", "chib", "annealed" and "laplace"; "auto"
+        takes the first that applies. Raises `NotSolvable`, with the reason of every schema tried, where none does.
         """
         if goal not in GOALS:
             raise UnknownName(goal, GOALS, where="goal=")
@@ -97,8 +99,16 @@ class Model(language.Model):
         """Bind the data, derive the algorithm, run it.
 
         `data` is a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or the path of a CSV or Parquet
-        file, which is read in batches. What is in the data is known, the rest unknown. Options of samplers: `chains`,
-        `draws`, `warm_up`, `thin`, and `initial` values by name.
+        file, which is read in batches. What is in the data is known, the rest unknown; arrays have one axis for each
+        plate of their variable, in the order of `plates=`. `goal` and `by` are those of `derive`. `backend` is "numpy",
+        "c", or "auto", which takes C where it pays. `seed` fixes all random numbers.
+
+        Options, with their defaults, of samplers: `chains` 4, `draws` 1000 of each, `warm_up` 500 sweeps before them,
+        `thin` 1 sweep for each, `initial` values by name; of EM and mean field: `restarts` 5, `iterations` 1000,
+        `tolerance` 1e-10; of both: `checkpoint`, the path of a file from which a run goes on.
+
+        Raises `DataError` (with row and column) where data do not fit the model, `NotSolvable` where no schema applies,
+        `ImproperPosterior` where prior and data make no distribution, `UnknownName` for an option of another schema.
         """
         if isinstance(data, (str, Path)):
             return self._learn_from_file(data, goal, by, backend, seed, options)
@@ -275,35 +285,6 @@ def _passed(
         total = {**sizes, row: total.get(row, 0) + sizes[row]}
         labels = batch.labels
     return found or {}, total, labels
-
-
-def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
-    """The model in a BUGS or JAGS file or text; `model.read_from` tells what became plates and maps its data.
-
-    `data` (a dict or the path of a data file) gives the constants and index vectors that loops may need.
-    """
-    from platewright.language.bugs.reader import read_bugs as read  # lark loads only for those who read BUGS
-
-    model = Model("bugs" if "{" in str(path_or_text) else Path(path_or_text).stem)
-    model._set("_read_from", read(path_or_text, data, model))
-    return model
-
-
-def write_bugs(model: language.Model) -> str:
-    """The model as BUGS text, which JAGS reads too."""
-    from platewright.language.bugs.write import write_bugs as write  # as rarely needed as the reader
-
-    return write(model)
-
-
-def read_bif(source: str | Path) -> Model:
-    """The model in a BIF file or text."""
-    return bif.read_bif(source, Model)
-
-
-def read_uai(source: str | Path) -> Model:
-    """The model in a UAI file or text."""
-    return uai.read_uai(source, Model)
 
 
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:

@@ -53,6 +53,52 @@ def test_learn_prints_json_and_saves(model: str, data: str, tmp_path: Path, caps
     assert found["log_evidence"] == pytest.approx(load(kept).log_evidence)
 
 
+MIXTURE = """
+import platewright as pw
+
+m = pw.Model("mixture")
+row, kind = m.plate("row"), m.plate("kind", size=2)
+m.share = pw.Dirichlet(2.0, over=kind)
+m.rate = pw.Beta(1.0, 2.0, plates=kind)
+m.which = pw.Categorical(m.share, plates=row)
+m.heads = pw.Bernoulli(m.rate[m.which], plates=row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "scores"),
+    [
+        (["--goal", "map"], {"log_joint"}),
+        (["--by", "mean-field"], {"lower_bound"}),
+        (["--goal", "evidence"], {"log_evidence", "method", "error"}),
+        (["--by", "gibbs", "--draws", "20", "--warm-up", "10", "--chains", "2"], set()),
+    ],
+)
+def test_json_has_the_score_that_the_goal_asks_for(
+    words: list[str], scores: set[str], data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mixture.py").write_text(MIXTURE)
+    assert main(["learn", str(tmp_path / "mixture.py"), data, "--json", *words]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert set(found) == {"model", "how", "seconds", "title", "rows", "notes", *scores}
+
+
+def test_json_of_a_mode_in_closed_form(model: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", model, data, "--json", "--goal", "map"]) == 0
+    assert json.loads(capsys.readouterr().out)["log_joint"] < 0
+
+
+@pytest.mark.parametrize("command", ["learn", "show", "draw", "emit", "report", "verify"])
+def test_every_option_of_a_command_is_explained(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    options = capsys.readouterr().out.partition("options:")[2].splitlines()[1:]
+    bare = [line for line, after in zip(options, [*options[1:], ""], strict=True)
+            if line.startswith("  -") and "   " not in line.strip() and not after.startswith(" " * 20)]  # fmt: skip
+    assert bare == []
+
+
 def test_learn_explains(model: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learn", model, data, "--explain", "--seed", "3"]) == 0
     assert "statistics, in one pass" in capsys.readouterr().out

@@ -32,6 +32,19 @@ class Distribution:
         return f"pw.{self.family.name}(...)"
 
 
+HELP = """\
+{usage}
+
+Each value is {values}. Parameters are numbers, variables or expressions; of keywords with | between them give one.
+
+plates=      the plates over which it is repeated
+over=        the plate along which one value has its components
+optional=    parents whose arcs may be left out (`m.instances()`)
+start=       on an ordered plate, the first parameter of the first element, or a distribution for it
+
+Raises `ParameterError` where the call does not fit, `PlateError` where a parameter lives on another plate."""
+
+
 @dataclass(frozen=True)
 class Constructor:
     """`pw.Normal`: checks the call against the family's spellings and remembers it."""
@@ -108,7 +121,8 @@ class Constructor:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        return self.usage
+        values = "an element of a plate" if self.family.domain.levels else str(self.family.domain)
+        return HELP.format(usage=self.usage, values=values)
 
 
 _ELSEWHERE = {

@@ -88,7 +88,12 @@ class Model:
         like: Plate | None = None,
         ordered: bool = False,
     ) -> Plate:
-        """Declare a plate. Without a size it is taken from the data."""
+        """Declare a plate, over which variables are repeated; without a size or labels the data give its size.
+
+        `labels` names its elements. A plate `within` another has rows that each belong to one element of that one, by
+        a column of its name. `like` makes a second index over the same elements. An `ordered` plate is a sequence:
+        `m.lag` is a variable at the previous element. Raises `NameTaken` and `PlateError`.
+        """
         self._check_name(name)
         if name in self._plates:
             raise NameTaken(f"there is a plate `{name}` already", hint="use the plate that m.plate returned")

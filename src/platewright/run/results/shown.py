@@ -43,6 +43,11 @@ class Shown:
         raise NotImplementedError
 
     @property
+    def title(self) -> str:
+        """The name of the model."""
+        return str(self.derivation.graph.title)
+
+    @property
     def plan(self) -> DerivedPlan:
         """The plan that was carried out, as `m.derive` gives it: explain it, verify it, see what was declined."""
         from platewright.run.results.derived_plan import DerivedPlan  # words and pages load when somebody looks
