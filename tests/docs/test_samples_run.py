@@ -10,6 +10,7 @@ import pytest
 import platewright as pw
 from docs.refill import refilled
 from docs.samples import Run, is_excerpt, samples
+from platewright import errors
 from platewright.language import constructors
 
 TOP = Path(__file__).parent.parent.parent
@@ -36,6 +37,14 @@ def test_every_public_name_is_in_the_reference() -> None:
     families = (TOP / "docs" / "families.md").read_text(encoding="utf-8")
     missing = [n for n in pw.__all__ if not re.search(rf"pw\.{n}\b", page) and f"`{n}(" not in families]
     assert missing == []
+
+
+def test_every_error_is_on_its_page() -> None:
+    page = (TOP / "docs" / "errors.md").read_text(encoding="utf-8")
+    classes = [found for found in vars(errors).values() if isinstance(found, type)]
+    made = [found.__name__ for found in classes if found.__module__ == errors.__name__]
+    assert len(made) > 25
+    assert [name for name in made if f"`{name}`" not in page] == []
 
 
 def test_the_pictures_are_those_that_their_script_draws() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import platewright as pw
+from platewright.errors import FormatError
 from platewright.run.results.derived_plan import DerivedPlan
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -54,7 +55,11 @@ def test_the_plan_of_a_fit_is_the_plan_of_its_model(way: str, tmp_path: Path) ->
     asked = {word: WAYS[way][word] for word in ("goal", "by") if word in WAYS[way]}
     derived = model.derive(data, **asked)
     plans = [fit.plan]
-    if way not in NEVER_SAVED:
+    if way in NEVER_SAVED:
+        with pytest.raises(FormatError, match="saved"):
+            fit.save(tmp_path / "fit.zip")
+        assert not list(tmp_path.iterdir()), "nothing half written is left"
+    else:
         fit.save(tmp_path / "fit.zip")
         plans.append(pw.load(tmp_path / "fit.zip").plan)
     for plan in plans:

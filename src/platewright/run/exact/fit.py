@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -259,18 +258,6 @@ class Fit(Shown):
     def prequential(self) -> Array:
         """For each row its log predictive density given those before it; adds up to the log evidence."""
         return prequential(self)
-
-    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
-        """The posterior as an ArviZ DataTree of draws (needs the extra `arviz`)."""
-        from platewright.run.results.arviz import to_arviz
-
-        return to_arviz(self, count, seed)
-
-    def save(self, path: str | Path) -> None:
-        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
-        from platewright.run.results.saving import save
-
-        save(self, path)
 
 
 def _is_finite(value: Array) -> bool:

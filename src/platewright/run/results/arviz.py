@@ -11,16 +11,19 @@ from platewright.errors import MissingExtra, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.exact.fit import Fit
+from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.run.results.shown import Shown
 from platewright.run.samplers.sampling import SampledFit
 
 KEPT_BY_ARVIZ = frozenset(("chain", "draw", "sample"))
 
 
-def to_arviz(fit: Fit | SampledFit | MeanFieldFit, count: int = 4000, seed: int | None = None) -> Any:
+def to_arviz(fit: Shown, count: int = 4000, seed: int | None = None) -> Any:
     """Draws in the group `posterior` (exact ones are one chain), known variables in `observed_data`."""
     if not isinstance(fit, (Fit, SampledFit, MeanFieldFit)):
-        raise PlatewrightError("a point estimate has no draws", hint="learn with goal='posterior'")
+        what = "a point estimate" if isinstance(fit, EstimatedFit) else f"an {type(fit).__name__}"
+        raise PlatewrightError(f"{what} has no draws", hint="learn with goal='posterior'")
     try:
         from arviz_base import from_dict  # an extra, and slow to load
     except ImportError as error:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -122,15 +121,3 @@ class Iterated(Shown):
             return dict(draws(count, seed))
         values: Mapping[str, Array] = self.estimate.values  # type: ignore[attr-defined]
         return {name: np.broadcast_to(value, (count, *np.shape(value))) for name, value in values.items()}
-
-    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
-        """Draws as an ArviZ DataTree (needs the extra `arviz`); a point estimate has none."""
-        from platewright.run.results.arviz import to_arviz
-
-        return to_arviz(self, count, seed)  # type: ignore[arg-type]
-
-    def save(self, path: str | Path) -> None:
-        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
-        from platewright.run.results.saving import save
-
-        save(self, path)  # type: ignore[arg-type]

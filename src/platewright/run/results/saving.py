@@ -38,6 +38,7 @@ from platewright.run.results.array_file import read_array, write_array
 from platewright.run.results.saving_iterated import FORMAT as ITERATED
 from platewright.run.results.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays
 from platewright.run.results.saving_splits import names_split, split_again
+from platewright.run.results.shown import Shown
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Plan
@@ -67,19 +68,23 @@ _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeErr
 """What Python's zip reader raises on files that are damaged or of another kind."""
 
 
-def save(fit: Fit | IteratedFit, path: str | Path) -> None:
+def save(fit: Shown, path: str | Path) -> None:
     """Write a fit to a file; an existing file is replaced only when all is written."""
     target = Path(path)
     unfinished = target.with_name(target.name + ".part")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
-        match fit:
-            case Fit():
-                _write(archive, fit)
-            case EstimatedFit() | MeanFieldFit() | SampledFit():
-                archive.writestr(TEXT, json.dumps(iterated_text(fit), allow_nan=False), zipfile.ZIP_DEFLATED)
-                write_arrays(archive, fit)
-            case _:
-                raise FormatError(f"a {type(fit).__name__} cannot be saved", expected="a posterior or an estimate")
+    try:
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
+            match fit:
+                case Fit():
+                    _write(archive, fit)
+                case EstimatedFit() | MeanFieldFit() | SampledFit():
+                    archive.writestr(TEXT, json.dumps(iterated_text(fit), allow_nan=False), zipfile.ZIP_DEFLATED)
+                    write_arrays(archive, fit)
+                case _:
+                    raise FormatError(f"a {type(fit).__name__} cannot be saved", expected="a posterior or an estimate")
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
     unfinished.replace(target)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from platewright.errors import UnknownName
@@ -77,6 +78,24 @@ class Shown:
         from platewright.run.results.report import report
 
         return report(self.derivation, self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file that `pw.load` reads: JSON and arrays, no code.
+
+        Raises `FormatError` for a fit that is not saved: collapsed draws, and the evidence without a closed form.
+        """
+        from platewright.run.results.saving import save
+
+        save(self, path)
+
+    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
+        """Draws as an ArviZ DataTree (needs the extra `arviz`): those of the chains, or `count` independent ones.
+
+        Raises `PlatewrightError` for a fit without draws, such as a point estimate.
+        """
+        from platewright.run.results.arviz import to_arviz
+
+        return to_arviz(self, count, seed)
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,12 +108,6 @@ class SampledFit(Shown):
         chosen = self.seed if seed is None else seed
         return predict_rows(self.derivation, self.draws(count, chosen), self.sizes, self.labels, new, chosen)
 
-    def save(self, path: str | Path) -> None:
-        """Write the result to a file that `pw.load` reads: JSON and arrays, no code."""
-        from platewright.run.results.saving import save
-
-        save(self, path)
-
     def draws(self, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
         """All draws, or a random choice of them."""
         if count is None:
@@ -148,12 +141,6 @@ class SampledFit(Shown):
                 "effective_size": np.asarray(stats.ess(values, chain_axis=0, draw_axis=1)),
             }
         return found
-
-    def to_arviz(self, count: int = 4000, seed: int | None = None) -> Any:
-        """The draws as an ArviZ DataTree (needs the extra `arviz`)."""
-        from platewright.run.results.arviz import to_arviz
-
-        return to_arviz(self, count, seed)
 
 
 @dataclass(frozen=True, eq=False)
