@@ -235,6 +235,7 @@ PARAMETERS: dict[str, Bad] = {
     "not a number inside": (put("y", lambda m: pw.Normal(m.mu[0] + np.nan, sd=1)), ParameterError, ("nan in", "y")),
     "infinity inside": (put("y", lambda m: pw.Normal(m.mu[0] * np.inf, sd=1)), ParameterError, ("inf in", "of y")),
     "infinity in a function": (put("y", lambda m: m.mu[0] ** np.inf), ParameterError, ("inf in", "of y")),
+    "a function of itself": (put("y", lambda m: m.s + m.lag("y")), CycleError, ("`y`", "previous element", "Input")),
     "infinity in a potential": (lambda m: m.potential("f", np.inf * m.u), ParameterError, ("inf in", "of f")),
     "an exponential too large": (lambda m: pw.exp(1000.0), ParameterError, ("exp(1000)", "finite")),
     "the cosine of infinity": (lambda m: pw.cos(np.inf), ParameterError, ("cos(inf)", "finite")),

@@ -27,7 +27,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
-from platewright.errors import ModelError, NameTaken, ParameterError, PlateError, UnknownName
+from platewright.errors import CycleError, ModelError, NameTaken, ParameterError, PlateError, UnknownName
 from platewright.language.distribution import Distribution, Input, Undirected, check_plate
 from platewright.language.naming import PENDING, align, named, no_start
 from platewright.language.plate import Plate, beginning, check_labels, check_size, membership, root_of
@@ -201,6 +201,13 @@ class Model:
             case Expression() | int() | float():
                 written = expression(value)
                 self._check_parts(name, written)
+                if name in names(written):
+                    raise CycleError(
+                        f"`{name}` is a function of its own previous element",
+                        where=f"definition of {name}",
+                        expected="a function of other variables; only a distribution has a start=",
+                        hint=f"compute the column beforehand and give it: pw.Input(plates=...) for `{name}`",
+                    )
                 axes = self._ordered_axes(free_indices(written))
                 definition = align(name, written, axes, (), self._plates)
                 return Variable(name, "deterministic", axes, REAL, definition=definition)
