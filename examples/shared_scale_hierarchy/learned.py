@@ -271,7 +271,7 @@ def pooled(features, weight, codes, shape, exact=False):
         weights = weights[start:stop] if weights.ndim else weights
         present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
         if codes:
-            cell = np.ravel_multi_index([code[start:stop] for code in codes], shape)
+            cell = np.ravel_multi_index([np.broadcast_to(code, count)[start:stop] for code in codes], shape)
             order = np.argsort(cell, kind="stable")
             present, starts = np.unique(cell[order], return_index=True)
             block, weights = block[order], weights[order] if weights.ndim else weights

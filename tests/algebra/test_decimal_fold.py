@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.algebra.build import add, multiply
+from platewright.algebra.build import add, call, multiply
 from platewright.algebra.decimal_fold import added, multiplied
+from platewright.algebra.evaluate import FUNCTIONS
 from platewright.algebra.expression import ZERO, Constant, Reference
 
 WRITTEN = [0.1, 0.2, -0.3, 0.7, 1.1, 3.0, -1.0, 1e-7, 2.5e10, 0.3333333333333333, np.pi, -np.e]
@@ -30,6 +31,24 @@ def test_what_cancels_on_paper_cancels_here() -> None:
     assert add(multiply(0.1, x), multiply(0.2, x), multiply(-0.3, x)) == ZERO
     assert add(0.1, -1, 1) == Constant(0.1)
     assert multiply(0.1, 3) == Constant(0.3)
+
+
+@pytest.mark.parametrize("function", ["less", "maximum", "minimum"])
+def test_numbers_are_compared_where_they_are_written(function: str) -> None:
+    for left in WRITTEN:
+        for right in WRITTEN:
+            assert call(function, left, right) == Constant(float(FUNCTIONS[function](left, right)))
+
+
+def test_a_function_of_two_hidden_values_leaves_numbers_in_each_case() -> None:
+    m = pw.Model("either")
+    n = m.plate("n")
+    m.q, m.pen = pw.Beta(2, 5), pw.Beta(9, 1)
+    m.a = pw.Bernoulli(m.q, plates=n)
+    m.b = pw.Bernoulli(m.q, plates=n)
+    m.c = pw.maximum(m.a, m.b)
+    m.y = pw.Bernoulli(m.pen * m.c + 0.02 * (1 - m.c), plates=n)
+    assert "{q, pen} exact" in m.derive(["y"], by="gibbs").how
 
 
 def test_a_prior_is_printed_as_it_was_written() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
+import platewright as pw
 from example_models import MAKERS, bound_program, regression
 from platewright.algebra.build import call, power
 from platewright.algebra.expression import (
@@ -288,3 +289,13 @@ def test_one_thread_and_many_give_the_same_bits(name: str, monkeypatch: pytest.M
     for key in one:
         for first, second, third in zip(parts(one[key]), parts(two[key]), parts(three[key])):
             assert np.array_equal(first, second) and np.array_equal(first, third), key
+
+
+def test_no_rows_and_no_groups_leave_the_prior() -> None:
+    m = pw.Model("groups to come")
+    n, k = m.plate("n"), m.plate("k")
+    m.g = pw.Input(plates=n, levels=k)
+    m.a = pw.Normal(0, sd=1.0, plates=k)
+    m.y = pw.Normal(m.a[m.g], sd=1.0, plates=n)
+    fit = m.learn({"g": [], "y": []}, backend="c")
+    assert fit.how.endswith("(c)") and fit.log_evidence == 0 and fit["a"].mean.shape == (0,)

@@ -156,6 +156,17 @@ def test_no_rows_pool_to_nothing_and_change_nothing(exact: bool) -> None:
 
 
 @BOTH
+def test_one_code_for_all_rows_stands_for_itself_in_each(exact: bool) -> None:
+    rows, weights = random_rows(5, 10)
+    codes = np.arange(10) % 2
+    found = support.pooled([rows], weights, [np.int64(1), codes], (3, 2), exact)
+    for one, wanted in zip(found, support.pooled([rows], weights, [np.full(10, 1), codes], (3, 2), exact), strict=True):
+        np.testing.assert_array_equal(one, wanted)
+    single = support.pooled([2.5], 1.0, [np.int64(2)], (3,), exact)
+    assert single[0].tolist() == [0, 0, 1] and single[1][2] == 2.5
+
+
+@BOTH
 @pytest.mark.parametrize("weight", [1e-200, 1e-8, 1e8, 1e200])
 def test_weights_of_any_size_scale_the_pool(exact: bool, weight: float) -> None:
     rows, weights = random_rows(6, 30)

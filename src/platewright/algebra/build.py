@@ -6,7 +6,7 @@ add(x, x) -> 2 x        multiply(x, x) -> x^2        log(exp(x)) -> x        pow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -182,7 +182,7 @@ def power(base: object, exponent: object) -> Expression:
     return Power(base, exponent)
 
 
-_FOLDED: Mapping[str, Callable[[float], float]] = {
+_FOLDED: Mapping[str, Callable[..., float]] = {
     "log": math.log,
     "exp": math.exp,
     "lgamma": math.lgamma,
@@ -193,6 +193,9 @@ _FOLDED: Mapping[str, Callable[[float], float]] = {
     "expm1": math.expm1,
     "absolute": abs,
     "floor": math.floor,
+    "less": float.__lt__,
+    "maximum": max,
+    "minimum": min,
 }
 
 
@@ -212,9 +215,18 @@ def call(function: str, *arguments: object) -> Expression:
             raise ParameterError(f"the logarithm of {value:g}", expected="a positive number")
         case "log", (Constant(0.0),):
             return Call("log", parts)  # a rate or probability of exactly zero; what it multiplies decides
-        case _, (Constant(value),) if function in _FOLDED:
-            return Constant(float(_FOLDED[function](value)))
+        case _ if function in _FOLDED and all(isinstance(part, Constant) for part in parts):
+            return Constant(_folded(function, [part.value for part in parts if isinstance(part, Constant)]))
     return Call(function, parts)
+
+
+def _folded(function: str, values: Sequence[float]) -> float:
+    """A function of numbers, where it is a finite number."""
+    try:
+        return float(_FOLDED[function](*values))
+    except (OverflowError, ValueError):  # exp(1000), cos(inf)
+        shown = ", ".join(f"{value:g}" for value in values)
+        raise ParameterError(f"{function}({shown}) is not a finite number", expected="smaller numbers") from None
 
 
 def log(value: object) -> Expression:

@@ -9,6 +9,7 @@ m.heads = Bernoulli(m.theta, plates=toss)
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -26,7 +27,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
-from platewright.errors import ModelError, NameTaken, PlateError, UnknownName
+from platewright.errors import CycleError, ModelError, NameTaken, ParameterError, PlateError, UnknownName
 from platewright.language.distribution import Distribution, Input, Undirected, check_plate
 from platewright.language.naming import PENDING, align, named, no_start
 from platewright.language.plate import Plate, beginning, check_labels, check_size, membership, root_of
@@ -157,7 +158,7 @@ class Model:
 
     def _read_potential(self, name: str, value: object, of: Expression | Sequence[Expression]) -> Potential:
         written = expression(value)
-        self._check_references(name, written)
+        self._check_parts(name, written)
         axes = self._ordered_axes(free_indices(written))
         written = align(name, written, axes, (), self._plates)
         members = []
@@ -204,7 +205,14 @@ class Model:
                 return Variable(name, "undirected", tuple(p.index for p in plates), self._levels(name, levels))
             case Expression() | int() | float():
                 written = expression(value)
-                self._check_references(name, written)
+                self._check_parts(name, written)
+                if name in names(written):
+                    raise CycleError(
+                        f"`{name}` is a function of its own previous element",
+                        where=f"definition of {name}",
+                        expected="a function of other variables; only a distribution has a start=",
+                        hint=f"compute the column beforehand and give it: pw.Input(plates=...) for `{name}`",
+                    )
                 axes = self._ordered_axes(free_indices(written))
                 definition = align(name, written, axes, (), self._plates)
                 return Variable(name, "deterministic", axes, REAL, definition=definition)
@@ -219,7 +227,7 @@ class Model:
         start = value.start.given.values() if isinstance(value.start, Distribution) else (value.start,)
         for part in (*value.given.values(), *start):
             if isinstance(part, Expression):
-                self._check_references(name, part)
+                self._check_parts(name, part)
         self._check_plates(name, value.plates if value.over is None else (*value.plates, value.over))
         variable = named(name, value, self._plates)
         if value.start is None and self._looks_back(variable.log_density):
@@ -278,7 +286,7 @@ class Model:
         if not same or (plate.size is not None and mine is not None and mine.size != plate.size):
             raise PlateError(f"plate `{plate.name}` belongs to another model", hint="use a plate of this model")
 
-    def _check_references(self, name: str, written: Expression) -> None:
+    def _check_parts(self, name: str, written: Expression) -> None:
         for node in walk(written):
             if isinstance(node, Reference):
                 if Lag(PENDING) in node.indices and node.name == name:
@@ -289,6 +297,9 @@ class Model:
                 self._check_indices(name, node, tuple(axis.plate for axis in self._variables[node.name].axes))
             if isinstance(node, Literal):
                 self._check_indices(name, node, node.plates)
+            if isinstance(node, Constant) and not math.isfinite(node.value):
+                shown = f"{node.value:g} in an expression"
+                raise ParameterError(shown, where=f"definition of {name}", expected="finite numbers")
 
     def _check_indices(self, name: str, node: Reference | Literal, plates: tuple[str, ...]) -> None:
         """A category used as an index must range over the set that the axis ranges over."""

@@ -214,7 +214,7 @@ def _cut(one: CPass, known: tuple[tuple[str, int], ...], numbers: int) -> Cut:
     calls = sum(isinstance(part, Call) for whole in wholes for part in walk(whole))
     worth = max((numbers + 10 * calls * rows) // WORK_IN_RANGE, 1)
     ranges = max(math.ceil(rows / ROWS_IN_RANGE), min(worth, MANY_RANGES))
-    step = max(BLOCK * math.ceil(rows / (ranges * BLOCK)), 4 * filled)
+    step = max(BLOCK * math.ceil(rows / (ranges * BLOCK)), 4 * filled, 1)
     return Cut(rows, step, tuple(range(0, rows, step)) or (0,), worth, shapes)
 
 
