@@ -106,7 +106,7 @@ INLINE void run_forward(const int own, bundle *this, int64_t levels, int64_t tim
     }
     for (int v = 0; v < GROUPS; v++)
         for (int64_t lane = 0; lane < GROUP; lane++) {
-            this->log_scale += log(many[v][lane]) + 0.693147180559945309417 * (double)shift[v][lane];
+            this->log_scale += log2(many[v][lane]) + (double)shift[v][lane];
             this->least = least[lane] < this->least ? least[lane] : this->least;
         }
 }

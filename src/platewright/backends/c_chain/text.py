@@ -11,7 +11,8 @@ from platewright.backends.c.support import c_comment
 from platewright.backends.c_chain.support import RECURSIONS
 from platewright.backends.c_chain.weights import WEIGHTS
 from platewright.backends.c_em.look_up import LOOK_UPS
-from platewright.backends.c_em.support import SOFTENING, SUPPORT
+from platewright.backends.c_em.softening import SOFTENING
+from platewright.backends.c_em.support import SUPPORT
 from platewright.backends.c_em.text import header
 from platewright.schemas.em import EMPlan
 
@@ -138,7 +139,7 @@ static void weigh_moves(workspace *work, bundle *this, int64_t b, int64_t at)
 
 /* Posterior of a block, and what it adds to sums and counts. */
 static void visit_backward(workspace *work, bundle *this, const double *turned, int64_t b, int64_t at,
-                           double *weight, const double *before, double *counts, double *pair_counts,
+                           double *weight, double *before, double *counts, double *pair_counts,
                            double *probability)
 {
     const int64_t levels = work->levels, time = b * STEPS;
@@ -181,7 +182,7 @@ FUNCTION = """
  * block: the first block of each bundle, and one past the last; length: of each lane of each bundle
  * sums, counts: at first steps, then at later ones; moves: sums of neighbours before `matrix` multiplies them
  * tally: log of the weight of all chains, largest log weight of a step, largest size of terms (when apart), smallest
- *        scale, largest factor of the backward recursion
+ *        scale, largest factor of the backward recursion; all logs are to base 2
  * Returns 0, or 2 when memory is short. */
 int PASS(const weighing *single, const weighing *pairs, const double *matrix, const int64_t *block,
     const int64_t *length, int64_t apart, int64_t most, int64_t start, int64_t stop, double *sums, double *counts,

@@ -141,13 +141,13 @@ static void count_turned(const weighing *w, const int32_t *code, const double *s
         }
 }
 
-/* All functions of the rows of a block; the centre of a level is taken off where levels are apart. */
+/* Where the functions of the rows of a block are; the centre of a level is taken off where levels are apart. */
 static void lay_out(const weighing *w, int64_t apart, int64_t level, int64_t at, shelf *room)
 {
     const double *const tile = w->tiles + at / BLOCK * w->columns * STRIDE;
     if (apart)
         fill(room->moved, tile, w->columns, w->centre + level * w->functions + 1);
-    place(room->basis, apart ? room->moved : tile, w->columns, room->products, w->functions, w->pair);
+    point(room->basis, apart ? room->moved : tile, w->columns, room->products, w->functions);
 }
 
 /* All functions of the rows as they enter the weight of one level, or of all when they share their centres. */
@@ -156,10 +156,9 @@ static void weigh_levels(const weighing *w, int64_t apart, int64_t at, int64_t b
 {
     const int64_t functions = w->functions;
     const double *const coefficient = w->coefficient + first * functions;
-    const double *const next = w->tiles + (at / BLOCK + 1) * w->columns * STRIDE;
     lay_out(w, apart, first, at, room);
-    weigh(room->basis, functions, coefficient + w->levels * functions, levels, weight + first * STRIDE, next,
-          first ? 0 : w->columns);
+    weigh(room->basis, functions, coefficient + w->levels * functions, levels, weight + first * STRIDE, w->columns,
+          room->products, w->pair);
     if (begins)
         weigh_first(room->basis, functions, coefficient, levels, weight + first * STRIDE);
 }
@@ -186,11 +185,12 @@ static double weigh_block(const weighing *w, int64_t apart, int64_t at, int64_t 
         memset(top, 0, BLOCK * sizeof(double));
         return largest;
     }
-    find_tops(weight, levels, top);
-    for (int64_t i = 0; i < BLOCK; i += LANES) {
-        const lanes middle = AT(top + i);
-        for (int64_t k = 0; k < levels; k++)
-            AT(weight + k * STRIDE + i) = small_exp(AT(weight + k * STRIDE + i) - middle);
+    const double *next = w->tiles + (at / BLOCK + 1) * w->columns * STRIDE;
+    const int64_t lines = lines_for(w->columns, levels);
+    for (int64_t i = 0; i < BLOCK; i += WIDE * LANES, next += 8 * lines * levels) {
+        lanes high[WIDE], sum[WIDE];
+        relate(weight + i, levels, high, sum, next, lines);
+        ABREAST AT(top + i + v * LANES) = high[v];
     }
     return largest;
 }
@@ -222,6 +222,18 @@ static void add_tops(const bundle *this, int64_t time, int64_t from, const doubl
 
 /* -- sums --------------------------------------------------------------------------------------------------------- */
 
+/* Sums of products with each of some functions. */
+static void add_up(const double *const *basis, int64_t functions, double *weight, int64_t levels, double *sums)
+{
+    for (int64_t k = 0, some; k < levels; k += some) {
+        some = part(levels, k);
+        for (int64_t p = 0, wide; p < functions; p += wide) {
+            wide = part(functions, p);
+            add_tile(0, some, wide, basis + p, weight + k * STRIDE, 0, sums + (k * functions + p) * LANES, functions);
+        }
+    }
+}
+
 /* What the first rows of sequences add; they are taken out of `share`, which the later rows are added up from. */
 static void add_first(const double *const *basis, int64_t functions, double *share, int64_t levels, double *sums)
 {
@@ -247,6 +259,7 @@ static void add_block(const weighing *w, int64_t apart, int64_t at, int64_t begi
         __builtin_prefetch(before + line, 0, 2); /* the block before comes next */
     for (int64_t k = 0; functions && k < levels; k += together) {
         lay_out(w, apart, k, at, room);
+        multiply(room->basis, w->columns, room->products, functions, w->pair);
         if (begins)
             add_first(room->basis, functions, share + k * STRIDE, together, held + k * functions * LANES);
         add_up(room->basis, functions, share + k * STRIDE, together, held + (levels + k) * functions * LANES);

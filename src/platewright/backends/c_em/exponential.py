@@ -3,7 +3,8 @@
     2^x = 2^n 2^(j / PARTS) 2^r        n + j / PARTS is x rounded to parts of one, so |r| <= 1 / (2 PARTS)
 
 With AVX-512 the 16 roots of two stand in two registers and one instruction looks them up: a polynomial of degree 6 is
-left, where it would be 11. Both were fitted to the least largest error (Remez), which is 1.4e-17.
+left, where it would be 11. Both were fitted to the least largest error (Remez), which is 1.4e-17. Several registers go
+abreast, step by step: each step waits for the one before it, and the others fill the time.
 """
 
 from __future__ import annotations
@@ -26,59 +27,38 @@ static const uint64_t ROOT[16] = {
     0x3feeace5422aa0db, 0x3feec49182a3f090, 0x3feee89f995ad3ad, 0x3fef199bdd85529c, 0x3fef5818dcfba487,
     0x3fefa4afa2a490da};
 
-INLINE lanes power(lanes rounded, lanes r)
+INLINE void power(const lanes rounded[WIDE], const lanes r[WIDE], lanes found[WIDE])
 {
-    const whole_lanes bits = (whole_lanes)rounded;
-    const whole_lanes root = __builtin_shuffle(*(const whole_lanes *)ROOT, *(const whole_lanes *)(ROOT + 8), bits);
-    const lanes near = (lanes)(root + (bits << 48));
-    lanes p = 0.00015403788504571653 * r + 0.0013333781576905016;
-    p = p * r + 0.009618129106131895;
-    p = p * r + 0.05550410865663929;
-    p = p * r + 0.24022650695910094;
-    p = p * r + 0.6931471805599457;
-    return near * r * p + near;
+    lanes near[WIDE];
+    ABREAST {
+        const whole_lanes bits = (whole_lanes)rounded[v];
+        const whole_lanes root = __builtin_shuffle(*(const whole_lanes *)ROOT, *(const whole_lanes *)(ROOT + 8), bits);
+        near[v] = (lanes)(root + (bits << 48));
+    }
+    ABREAST found[v] = 0.00015403788504571653 * r[v] + 0.0013333781576905016;
+    ABREAST found[v] = found[v] * r[v] + 0.009618129106131895;
+    ABREAST found[v] = found[v] * r[v] + 0.05550410865663929;
+    ABREAST found[v] = found[v] * r[v] + 0.24022650695910094;
+    ABREAST found[v] = found[v] * r[v] + 0.6931471805599457;
+    ABREAST found[v] = near[v] * r[v] * found[v] + near[v];
 }
 #else
-INLINE lanes power(lanes rounded, lanes r)
+INLINE void power(const lanes rounded[WIDE], const lanes r[WIDE], lanes found[WIDE])
 {
-    lanes p = 4.456676030826705e-10 * r + 7.072586161230777e-09;
-    p = p * r + 1.0178051724308302e-07;
-    p = p * r + 1.3215442586728665e-06;
-    p = p * r + 1.5252733853289477e-05;
-    p = p * r + 0.00015403530441738291;
-    p = p * r + 0.0013333558146395995;
-    p = p * r + 0.009618129107606887;
-    p = p * r + 0.05550410866482166;
-    p = p * r + 0.24022650695910097;
-    p = p * r + 0.6931471805599453;
-    p = p * r + 1.0;
-    return (lanes)((whole_lanes)p + ((whole_lanes)rounded << 52));
+    ABREAST found[v] = 4.456676030826705e-10 * r[v] + 7.072586161230777e-09;
+    ABREAST found[v] = found[v] * r[v] + 1.0178051724308302e-07;
+    ABREAST found[v] = found[v] * r[v] + 1.3215442586728665e-06;
+    ABREAST found[v] = found[v] * r[v] + 1.5252733853289477e-05;
+    ABREAST found[v] = found[v] * r[v] + 0.00015403530441738291;
+    ABREAST found[v] = found[v] * r[v] + 0.0013333558146395995;
+    ABREAST found[v] = found[v] * r[v] + 0.009618129107606887;
+    ABREAST found[v] = found[v] * r[v] + 0.05550410866482166;
+    ABREAST found[v] = found[v] * r[v] + 0.24022650695910097;
+    ABREAST found[v] = found[v] * r[v] + 0.6931471805599453;
+    ABREAST found[v] = found[v] * r[v] + 1.0;
+    ABREAST found[v] = (lanes)((whole_lanes)found[v] + ((whole_lanes)rounded[v] << 52));
 }
 #endif
-
-/* 2^x of numbers up to 0, within 2 units in the last place; 0 below -1000, where a share of 1 has long vanished. What
- * is not a number stays so. */
-INLINE lanes small_power(lanes x)
-{
-    lanes rounded = x + ROUND;
-    HOLD(rounded);
-    lanes n = rounded - ROUND;
-    HOLD(n);
-    return (lanes)((whole_lanes)power(rounded, x - n) & ~(whole_lanes)(x <= -1000.0));
-}
-
-/* exp(x), in the same way; 0 below -700. */
-INLINE lanes small_exp(lanes x)
-{
-    lanes rounded = x * 1.4426950408889634074 + ROUND;
-    HOLD(rounded);
-    lanes n = rounded - ROUND;
-    HOLD(n);
-    lanes r = x - n * 6.93147180369123816490e-01;
-    HOLD(r);
-    r = (r - n * 1.90821492927058770002e-10) * 1.4426950408889634074;
-    return (lanes)((whole_lanes)power(rounded, r) & ~(whole_lanes)(x <= -700.0));
-}
 
 /* The larger one, lane by lane; the second where one is not a number. */
 INLINE lanes larger(lanes one, lanes other)
@@ -91,5 +71,23 @@ INLINE lanes larger(lanes one, lanes other)
     const whole_lanes is_more = (whole_lanes)(one > other);
     return (lanes)(((whole_lanes)one & is_more) | ((whole_lanes)other & ~is_more));
 #endif
+}
+
+/* 2^x of numbers up to 0, within 2 units in the last place where x > -1022, and 0 from -1023 on: there the bits of the
+ * power are those of 0, so a largest value is all it takes. What is not a number stays so. */
+INLINE void small_powers(lanes x[WIDE])
+{
+    lanes rounded[WIDE], r[WIDE];
+    ABREAST x[v] = larger(-1023.0 - (lanes){0.0}, x[v]);
+    ABREAST {
+        rounded[v] = x[v] + ROUND;
+        HOLD(rounded[v]);
+    }
+    ABREAST {
+        lanes n = rounded[v] - ROUND;
+        HOLD(n);
+        r[v] = x[v] - n;
+    }
+    power(rounded, r, x);
 }
 """

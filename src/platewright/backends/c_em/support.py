@@ -1,11 +1,13 @@
 """The C that every fused pass of EM shares: a block of rows in cache, functions of the rows as short arrays.
 
-    weigh     weight[k][i] = sum_p coefficient[p][k] basis[p][i]        levels x rows at a time in registers
-    soften    probabilities by log-sum-exp, and the sum of its logs
-    add_up    sum[k][p] += sum_i probability[k][i] basis[p][i]          levels x functions at a time in registers
+    weigh       weight[k][i] = sum_p coefficient[p][k] basis[p][i]      levels x rows at a time in registers
+    relate      weights relative to the largest of each row
+    add_tile    sum[k][p] += sum_i weight[k][i] basis[p][i]             levels x functions at a time in registers
 
 At most five levels and five functions at a time: their sums and operands fill the 32 registers of AVX-512. Lanes of a
-register hold different rows; sums keep their lanes apart until the end of the range.
+register hold different rows; sums keep their lanes apart until the end of the range. What is only moved in memory is
+done beside products that wait for none of it: products of columns are made and kept by the first levels that need them,
+and the next block is fetched while powers are taken, which need no memory themselves.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ SUPPORT = (
 #else
 #define WIDE 2
 #endif
+#define ABREAST _Pragma("GCC unroll 8") for (int v = 0; v < WIDE; v++)
 """
     + EXPONENTIAL
     + """
@@ -34,56 +37,58 @@ static void fill(double *restrict target, const double *restrict tile, int64_t c
             AT(target + d * STRIDE + i) = AT(tile + d * STRIDE + i) - centre[d];
 }
 
-/* Columns are taken where they are; functions that are products of others are made. */
-static void place(const double **basis, const double *columns, int64_t count, double *products, int64_t functions,
-                  const int32_t *pair)
+/* Columns are taken where they are; functions that are products of others have room of their own. */
+static void point(const double **basis, const double *columns, int64_t count, const double *products, int64_t functions)
 {
-    for (int64_t p = 1; p <= count; p++)
-        basis[p] = columns + (p - 1) * STRIDE;
+    for (int64_t p = 1; p < functions; p++)
+        basis[p] = p <= count ? columns + (p - 1) * STRIDE : products + (p - 1 - count) * STRIDE;
+}
+
+/* Makes the functions that are products of others. */
+static void multiply(const double *const *basis, int64_t count, double *products, int64_t functions,
+                     const int32_t *pair)
+{
     for (int64_t p = count + 1; p < functions; p++, products += STRIDE) {
         const double *const left = basis[pair[2 * p]], *const right = basis[pair[2 * p + 1]];
         for (int64_t i = 0; i < BLOCK; i += LANES)
             AT(products + i) = AT(left + i) * AT(right + i);
-        basis[p] = products;
     }
 }
 
+/* Functions from `made` on are products that are yet to be made. */
 INLINE void weigh_some(const int some, const double *const *basis, int64_t functions, const double *coefficient,
-                       int64_t levels, double *weight, const double *next, int64_t chunk)
+                       int64_t levels, double *weight, int64_t made, double *products, const int32_t *pair)
 {
     for (int64_t i = 0; i < BLOCK; i += WIDE * LANES) {
-        for (int64_t line = 0; line < chunk; line++, next += 8)
-            __builtin_prefetch(next, 0, 2); /* the next block comes while this one is worked on */
         lanes sum[5][WIDE];
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++)
-#pragma GCC unroll 8
-            for (int v = 0; v < WIDE; v++)
-                sum[k][v] = coefficient[k] - (lanes){0.0}; /* the first function is 1 */
+            ABREAST sum[k][v] = coefficient[k] - (lanes){0.0}; /* the first function is 1 */
         for (int64_t p = 1; p < functions; p++) {
             lanes row[WIDE];
-#pragma GCC unroll 8
-            for (int v = 0; v < WIDE; v++)
-                row[v] = AT(basis[p] + i + v * LANES);
+            if (p < made)
+                ABREAST row[v] = AT(basis[p] + i + v * LANES);
+            else {
+                const double *const left = basis[pair[2 * p]] + i, *const right = basis[pair[2 * p + 1]] + i;
+                double *const target = products + (p - made) * STRIDE + i;
+                ABREAST AT(target + v * LANES) = row[v] = AT(left + v * LANES) * AT(right + v * LANES);
+            }
 #pragma GCC unroll 8
             for (int k = 0; k < some; k++) {
                 lanes factor = coefficient[p * levels + k] - (lanes){0.0};
                 HOLD(factor); /* in a register: loads are as dear as products */
-#pragma GCC unroll 8
-                for (int v = 0; v < WIDE; v++)
-                    sum[k][v] += factor * row[v];
+                ABREAST sum[k][v] += factor * row[v];
             }
         }
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++)
-#pragma GCC unroll 8
-            for (int v = 0; v < WIDE; v++)
-                AT(weight + k * STRIDE + i + v * LANES) = sum[k][v];
+            ABREAST AT(weight + k * STRIDE + i + v * LANES) = sum[k][v];
     }
 }
 
-INLINE void add_some(const int some, const int wide, const double *const *basis, const double *weight, double *sums,
-                     int64_t pitch)
+/* With `first` the first function is 1, and weights become shares of their rows before they are added. */
+INLINE void add_some(const int some, const int wide, const int first, const double *const *basis, double *weight,
+                     const double *share, double *sums, int64_t pitch)
 {
     const double *function[5];
     lanes sum[5][5];
@@ -98,14 +103,18 @@ INLINE void add_some(const int some, const int wide, const double *const *basis,
     for (int64_t i = 0; i < BLOCK; i += LANES) {
         lanes row[5];
 #pragma GCC unroll 8
-        for (int p = 0; p < wide; p++)
+        for (int p = first; p < wide; p++)
             row[p] = AT(function[p] + i);
 #pragma GCC unroll 8
         for (int k = 0; k < some; k++) {
             lanes factor = AT(weight + k * STRIDE + i);
+            if (first)
+                AT(weight + k * STRIDE + i) = factor *= AT(share + i);
             HOLD(factor);
+            if (first)
+                sum[k][0] += factor;
 #pragma GCC unroll 8
-            for (int p = 0; p < wide; p++)
+            for (int p = first; p < wide; p++)
                 sum[k][p] += factor * row[p];
         }
     }
@@ -127,47 +136,55 @@ INLINE int64_t part(int64_t whole, int64_t from)
 }
 
 static void weigh(const double *const *basis, int64_t functions, const double *coefficient, int64_t levels,
-                  double *weight, const double *next, int64_t columns)
+                  double *weight, int64_t columns, double *products, const int32_t *pair)
 {
-    const int64_t chunk = (columns * STRIDE / 8 * WIDE * LANES + BLOCK - 1) / BLOCK;
     for (int64_t k = 0, some; k < levels; k += some) {
         some = part(levels, k);
-#define WEIGH(n) weigh_some(n, basis, functions, coefficient + k, levels, weight + k * STRIDE, next, k ? 0 : chunk)
+        const int64_t made = k ? functions : columns + 1;
+#define WEIGH(n) \\
+    weigh_some(n, basis, functions, coefficient + k, levels, weight + k * STRIDE, made, products, pair)
         EACH_TILE(WEIGH)
     }
 }
 
 /* There are at least three functions: the caller fills up with zeros. */
-static void add_up(const double *const *basis, int64_t functions, const double *weight, int64_t levels, double *sums)
+INLINE void add_tile(const int first, int64_t some, int64_t wide, const double *const *basis, double *weight,
+                     const double *share, double *sums, int64_t pitch)
 {
-    for (int64_t k = 0, some; k < levels; k += some) {
-        some = part(levels, k);
-        const double *const chosen = weight + k * STRIDE;
-        double *const target = sums + k * functions * LANES;
-        for (int64_t p = 0, wide; p < functions; p += wide) {
-            wide = part(functions, p);
-#define ADD_FIVE(n) add_some(n, 5, basis + p, chosen, target + p * LANES, functions)
-#define ADD_FOUR(n) add_some(n, 4, basis + p, chosen, target + p * LANES, functions)
-#define ADD_THREE(n) add_some(n, 3, basis + p, chosen, target + p * LANES, functions)
-            if (wide == 5)
-                EACH_TILE(ADD_FIVE)
-            else if (wide == 4)
-                EACH_TILE(ADD_FOUR)
-            else
-                EACH_TILE(ADD_THREE)
-        }
+#define ADD_FIVE(n) add_some(n, 5, first, basis, weight, share, sums, pitch)
+#define ADD_FOUR(n) add_some(n, 4, first, basis, weight, share, sums, pitch)
+#define ADD_THREE(n) add_some(n, 3, first, basis, weight, share, sums, pitch)
+    if (wide == 5)
+        EACH_TILE(ADD_FIVE)
+    else if (wide == 4)
+        EACH_TILE(ADD_FOUR)
+    else
+        EACH_TILE(ADD_THREE)
+}
+
+/* Log weights to base 2 of some rows become weights relative to the largest of each row, which is left in `top`, their
+ * sum in `sum`. So many lines of the next block come meanwhile, a few for each level. */
+INLINE void relate(double *weight, int64_t levels, lanes top[WIDE], lanes sum[WIDE], const double *next, int64_t lines)
+{
+    ABREAST top[v] = AT(weight + v * LANES);
+    for (int64_t k = 1; k < levels; k++)
+        ABREAST top[v] = larger(AT(weight + k * STRIDE + v * LANES), top[v]);
+    ABREAST sum[v] = (lanes){0.0};
+    for (int64_t k = 0; k < levels; k++) {
+        lanes x[WIDE];
+        for (int64_t line = 0; line < lines; line++, next += 8)
+            __builtin_prefetch(next, 0, 2);
+        ABREAST x[v] = AT(weight + k * STRIDE + v * LANES) - top[v];
+        small_powers(x);
+        ABREAST sum[v] += AT(weight + k * STRIDE + v * LANES) = x[v];
     }
 }
 
-/* The largest log weight of each row of a block. */
-static void find_tops(const double *weight, int64_t levels, double *top)
+/* How many lines of a block of columns come with each level of each of its parts, when all levels bring it. */
+INLINE int64_t lines_for(int64_t columns, int64_t levels)
 {
-    for (int64_t i = 0; i < BLOCK; i += LANES) {
-        lanes high = AT(weight + i);
-        for (int64_t k = 1; k < levels; k++)
-            high = larger(AT(weight + k * STRIDE + i), high);
-        AT(top + i) = high;
-    }
+    const int64_t times = levels * (BLOCK / (WIDE * LANES));
+    return (columns * STRIDE / 8 + times - 1) / times;
 }
 
 /* The sizes of the terms of log weights: rounding moves a weight by so many units. */
@@ -198,56 +215,3 @@ static double largest_size(const double *weight, const double *size, int64_t lev
 }
 """
 )
-
-SOFTENING = """
-/* What a range of rows adds up beside its sums, lane by lane. */
-typedef struct {
-    lanes logs, many;
-    double high[16];
-} tally_lanes;
-
-/* The logs of sums of weights are taken of products of them: such a sum lies between 1 and the number of levels. */
-static void take_logs(tally_lanes *tally)
-{
-    for (int64_t lane = 0; lane < LANES; lane++)
-        tally->logs[lane] += log2(tally->many[lane]);
-    tally->many = 1.0 - (lanes){0.0};
-}
-
-/* Log weights to base 2 become probabilities; adds the log of their sums, and keeps the largest log weight. Rows past
- * the end get no weight. */
-static void soften(double *restrict weight, int64_t levels, int64_t count, tally_lanes *tally)
-{
-    double top[BLOCK];
-    find_tops(weight, levels, top);
-    for (int64_t i = 0; i < BLOCK; i += LANES) {
-        lanes middle = AT(top + i), sum = {0.0};
-        for (int64_t k = 0; k < levels; k++)
-            sum += AT(weight + k * STRIDE + i) = small_power(AT(weight + k * STRIDE + i) - middle);
-        lanes share = 1.0 / sum;
-        if (i + LANES > count)
-            for (int64_t lane = 0; lane < LANES; lane++)
-                if (i + lane >= count) {
-                    share[lane] = middle[lane] = 0.0;
-                    sum[lane] = 1.0;
-                }
-        for (int64_t k = 0; k < levels; k++)
-            AT(weight + k * STRIDE + i) *= share;
-        tally->logs += middle;
-        tally->many *= sum;
-        if (i / LANES % 16 == 15) {
-            int is_large = 0;
-            for (int64_t lane = 0; lane < LANES; lane++)
-                is_large |= tally->many[lane] > 1e100;
-            if (is_large)
-                take_logs(tally);
-        }
-    }
-    for (int64_t i = count; i < BLOCK; i++)
-        top[i] = top[0];
-    for (int64_t i = 0; i < BLOCK; i += 16)
-        for (int64_t j = 0; j < 16; j++)
-            tally->high[j] = top[i + j] > tally->high[j] ? top[i + j] : tally->high[j];
-}
-"""
-"""Wanted by passes over rows; chains have recursions of their own."""

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from platewright.algebra.node import Expression
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_em.look_up import LOOK_UPS
-from platewright.backends.c_em.support import SOFTENING, SUPPORT
+from platewright.backends.c_em.softening import SOFTENING
+from platewright.backends.c_em.support import SUPPORT
 from platewright.program.program import statement_text
 from platewright.schemas.em import EMPlan
 
@@ -72,7 +73,7 @@ int PASS(const double *tiles, const int32_t *code, const int64_t *size, const in
     double *sums, double *counts, double *tally, double *probability)
 {
     const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3], columns = size[4];
-    const size_t needed = (size_t)((functions + 2 * levels) * STRIDE + levels * functions * LANES + 8);
+    const size_t needed = (size_t)((functions + 2 * levels + 1) * STRIDE + levels * functions * LANES + 8);
     double *const space = calloc(needed, sizeof(double));
     const double **const basis = malloc((size_t)functions * sizeof(double *));
     if (!space || !basis) {
@@ -82,10 +83,8 @@ int PASS(const double *tiles, const int32_t *code, const int64_t *size, const in
     double *const ones = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
     double *const moved = ones + STRIDE, *const products = moved + columns * STRIDE;
     double *const weight = ones + functions * STRIDE, *const extent = weight + levels * STRIDE;
-    double *const held = extent + levels * STRIDE;
-    tally_lanes found = {{0.0}, 1.0 - (lanes){0.0}, {0.0}};
-    for (int64_t j = 0; j < 16; j++)
-        found.high[j] = -INFINITY;
+    double *const share = extent + levels * STRIDE, *const held = share + STRIDE;
+    tally_lanes found = {{0.0}, 1.0 - (lanes){0.0}, -INFINITY - (lanes){0.0}};
     for (int64_t i = 0; i < BLOCK; i++)
         ones[i] = 1.0;
     basis[0] = ones;
@@ -94,32 +93,32 @@ int PASS(const double *tiles, const int32_t *code, const int64_t *size, const in
         const int64_t count = stop - at < BLOCK ? stop - at : BLOCK;
         const double *const tile = tiles + at / BLOCK * columns * STRIDE;
         if (!apart) {
-            place(basis, tile, columns, products, functions, pair);
-            weigh(basis, functions, coefficient, levels, weight, tile + columns * STRIDE, columns);
+            point(basis, tile, columns, products, functions);
+            weigh(basis, functions, coefficient, levels, weight, columns, products, pair);
         } else
             for (int64_t k = 0; k < levels; k++) {
                 fill(moved, tile, columns, centre + k * functions + 1);
-                place(basis, moved, columns, products, functions, pair);
-                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE, tile, 0);
+                point(basis, moved, columns, products, functions);
+                weigh(basis, functions, coefficient + k * functions, 1, weight + k * STRIDE, columns, products, pair);
                 weigh_sizes(basis, functions, coefficient + k * functions, extent + k * STRIDE);
             }
 LOOKED_UP        if (apart) {
             const double largest = largest_size(weight, extent, levels, count);
             tally[2] = largest > tally[2] ? largest : tally[2];
         }
-        soften(weight, levels, count, &found);
+        soften(weight, levels, count, share, &found, tile + columns * STRIDE, columns);
+        if (!apart)
+            add_shares(basis, functions, weight, share, levels, held);
+        else
+            for (int64_t k = 0; k < levels; k++) {
+                fill(moved, tile, columns, centre + k * functions + 1);
+                multiply(basis, columns, products, functions, pair);
+                add_shares(basis, functions, weight + k * STRIDE, share, 1, held + k * functions * LANES);
+            }
         if (probability)
             for (int64_t i = 0; i < count; i++)
                 for (int64_t k = 0; k < levels; k++)
                     probability[(at + i) * levels + k] = weight[k * STRIDE + i];
-        if (!apart)
-            add_up(basis, functions, weight, levels, held);
-        else
-            for (int64_t k = 0; k < levels; k++) {
-                fill(moved, tile, columns, centre + k * functions + 1);
-                place(basis, moved, columns, products, functions, pair);
-                add_up(basis, functions, weight + k * STRIDE, 1, held + k * functions * LANES);
-            }
 COUNTED    }
     for (int64_t k = 0; k < levels * functions; k++) {
         sums[k] = 0.0;
@@ -129,10 +128,10 @@ COUNTED    }
     take_logs(&found);
     tally[0] = 0.0;
     tally[1] = -INFINITY;
-    for (int64_t lane = 0; lane < LANES; lane++)
+    for (int64_t lane = 0; lane < LANES; lane++) {
         tally[0] += found.logs[lane];
-    for (int64_t j = 0; j < 16; j++)
-        tally[1] = found.high[j] > tally[1] ? found.high[j] : tally[1];
+        tally[1] = found.high[lane] > tally[1] ? found.high[lane] : tally[1];
+    }
     (void)code, (void)table, (void)counts, (void)pitch, (void)codes;
     free(space), free(basis);
     return 0;

@@ -21,7 +21,7 @@ from platewright.language.plate import beginning
 from platewright.run.hidden.native_chain_layout import ChainSums, bundles_of
 from platewright.run.hidden.native_chain_part import ChainPart, Weights
 from platewright.run.hidden.native_em_layout import Doubles
-from platewright.run.hidden.native_em_pass import DOUBT
+from platewright.run.hidden.native_em_pass import DOUBT, LOG_2
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
 
 BLOCKS_IN_RANGE = 64
@@ -75,6 +75,7 @@ class NativeChain(ChainPart):
         )
         del centre
         sums, counts, pair_sums, pair_counts, moves, tally = _merged(results)
+        tally[:3] *= LOG_2
         log_norm = float(tally[0]) + weights.log_top + (pairs.log_top if own else log_matrix * self.later)
         self.check(log_norm, tally, apart, (sums, counts, pair_sums, pair_counts, moves))
         if probability is not None and held is not None:
@@ -95,8 +96,8 @@ class NativeChain(ChainPart):
         top = float(np.max(logs))
         if not np.isfinite(top):
             raise Doubtful(f"no move of {self.one.item.name} is possible")
-        found = np.exp(logs - top)
-        return np.array([found, found.T]), top
+        found = np.exp2(logs - top)
+        return np.array([found, found.T]), top * LOG_2
 
     def check(self, log_norm: float, tally: Doubles, apart: bool, sums: tuple[Doubles, ...]) -> None:
         """Digits that were lost are NumPy's to find again."""

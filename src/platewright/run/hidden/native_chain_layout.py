@@ -17,7 +17,7 @@ from platewright.algebra.evaluate import evaluate
 from platewright.algebra.expression import ONE, Index
 from platewright.backends.c_em.text import BLOCK, STRIDE
 from platewright.family import Array
-from platewright.run.hidden.native_em_layout import Doubles, Layout
+from platewright.run.hidden.native_em_layout import Doubles, Layout, in_lines
 from platewright.run.hidden.native_em_sums import Contraction, Placed, Sums
 
 Integers = NDArray[np.int64]
@@ -78,7 +78,7 @@ class ChainLayout(Layout):
         """All columns less their centre, block by block, steps of sequences side by side."""
         assert self.bundles is not None
         rows = self.bundles.rows
-        found = np.zeros((len(rows) // BLOCK, self.singles - 1, STRIDE))
+        found = in_lines((len(rows) // BLOCK, self.singles - 1, STRIDE))
         start = 0
         for values in self.values:
             here = slice(start, start + values.shape[1])

@@ -16,7 +16,7 @@ from platewright.backends.c_em.em import FusedPass
 from platewright.family import Array
 from platewright.run.hidden.native_chain_layout import Bundles, ChainContraction, ChainLayout, ChainSums
 from platewright.run.hidden.native_em_layout import Doubles
-from platewright.run.hidden.native_em_pass import DOUBT, NativePass
+from platewright.run.hidden.native_em_pass import DOUBT, LOG_2, NativePass
 from platewright.run.hidden.native_em_sums import Contraction, Doubtful, Sums
 
 
@@ -31,7 +31,7 @@ class Weighing(ctypes.Structure):
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Coefficients and tables at first steps and later ones; where the tables are all, they hold no logs."""
+    """Coefficients and tables at first steps and later ones, of logs to base 2; tables that are all hold no logs."""
 
     environments: tuple[Environment, Environment]
     coefficient: Doubles
@@ -112,7 +112,8 @@ class ChainPart(NativePass):
                 steepest = max(steepest, float(np.max(top[met], initial=-np.inf)))
                 with np.errstate(invalid="ignore"):
                     tables[k, :, :levels] = np.nan_to_num(np.exp(tables[k, :, :levels] - top[:, None]), nan=0.0)
-        coefficient = np.array([basis.T if apart else basis for basis, _ in found])
+        coefficient = np.array([basis.T if apart else basis for basis, _ in found]) / LOG_2
+        tables /= 1.0 if self.only_codes else LOG_2
         return Weights(phases, coefficient, tables, log_top, steepest, self.only_codes)
 
     @property

@@ -27,6 +27,7 @@ Places = NDArray[np.intp]
 
 MOST_FUNCTIONS = 4096
 MOST_ENTRIES = 2**24
+CACHE_LINE = 64
 MOST_FUSED = 64
 """Codes share a table of at most so many entries: it stays in the first cache."""
 
@@ -97,7 +98,7 @@ class Layout:
     def tiles(self, centre: Doubles) -> Doubles:
         """All columns less their centre, block by block, rows side by side; the last block repeats its last row."""
         full, blocks = self.rows // BLOCK, -(-self.rows // BLOCK)
-        found = np.empty((blocks, self.singles - 1, STRIDE))
+        found = in_lines((blocks, self.singles - 1, STRIDE))
         start = 0
         for values in self.values:
             held = found[:, start : start + values.shape[1], :BLOCK]
@@ -222,6 +223,14 @@ class Layout:
         if self.entries > MOST_ENTRIES:
             raise Unprintable(f"more than {MOST_ENTRIES} values of codes")
         return Codes(inner, extents, first, whole)
+
+
+def in_lines(shape: tuple[int, ...]) -> Doubles:
+    """An empty array that begins a cache line: a register of eight doubles is then loaded from one line, not two."""
+    count = math.prod(shape)
+    held = np.empty(count + CACHE_LINE // 8)
+    first = -held.ctypes.data % CACHE_LINE // 8
+    return held[first : first + count].reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
