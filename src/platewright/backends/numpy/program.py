@@ -9,15 +9,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from platewright.algebra.build import add, multiply
+from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
-    ONE,
     Constant,
     Expression,
     Index,
     Indicator,
     Multiply,
-    Size,
     free_indices,
     names,
 )
@@ -26,10 +24,11 @@ from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.expression import NumpyPrinter, whole
+from platewright.backends.numpy.least_squares import LeastSquares
 from platewright.backends.numpy.means import means_text
 from platewright.backends.numpy.shared import shared
 from platewright.program.program import Program
-from platewright.program.statements import Assign, Feature, Pool, Source, Statistic, Triangularise
+from platewright.program.statements import Assign, Feature, Pool, Statistic, Triangularise
 
 IMPORTS = "import numpy as np\nfrom scipy import special\n"
 
@@ -217,131 +216,8 @@ class Emitter:
                 case Pool():
                     body += self.pool(step, late=True)
                 case Triangularise():
-                    body += self.triangularise(step)
+                    body += LeastSquares(self.names, self.printer).lines(step)
         return body
-
-    def triangularise(self, step: Triangularise) -> list[str]:
-        self.printer.used |= {"edges_of", "placed", "stacked", "triangularised"}
-        name = self.names(step.name)
-        widths = [self._width(column.dense) for column in step.columns]
-        lines = [f"{name}_columns = edges_of({', '.join(widths)})"]
-        outputs = "1" if step.output is None else self.printer.size(step.output.plate)
-        designs = []
-        for number, source in enumerate(step.sources):
-            design = f"{name}_rows_{number}"
-            lines.append(f"# rows of {comment(source.owner)}")
-            lines += self.source(design, source, step, name, outputs)
-            designs.append(design)
-        lines.append(f"{name} = stacked([{', '.join(designs)}], {len(step.batch)})")
-        of = comment(", ".join(f"`{column.variable}`" for column in step.columns[: step.eliminated]))
-        lines.append(f"{name} = triangularised({name}, {name}_columns[{step.eliminated}], {outputs}, {of!r})")
-        for part in ("root", "log_root", "right"):
-            lines.append(f'{self.names(f"{step.name}.{part}")} = {name}["{part}"]')
-        return lines + self.left_over(step, name)
-
-    def left_over(self, step: Triangularise, name: str) -> list[str]:
-        if not step.outer:
-            residual = self.names(f"{step.name}.residual")
-            if step.output is None:
-                return [f'{residual} = np.sum({name}["rest"] ** 2, axis=(-2, -1))']
-            return [f'{residual} = np.swapaxes({name}["rest"], -1, -2) @ {name}["rest"]']
-        rows = self.printer.size(f"{step.name}.rows")
-        lines = [f'{self.names(f"{step.name}.left")} = {name}["rest"][..., 0]', f'{rows} = {name}["rest"].shape[-2]']
-        for number, column in enumerate(step.outer):
-            start = f"{name}_columns[{step.eliminated + number}] - {name}_columns[{step.eliminated}]"
-            stop = f"{name}_columns[{step.eliminated + number + 1}] - {name}_columns[{step.eliminated}]"
-            for part, source in (("left", "left"), ("cross", "cross")):
-                array = self.names(f"{step.name}.{part}_{number}")
-                lines.append(f'{array} = {name}["{source}"][..., {start} : {stop}]')
-                if not column.dense:
-                    lines.append(f"{array} = {array}[..., 0]")
-                elif len(column.dense) > 1:
-                    shape = ", ".join(self.printer.size(index.plate) for index in column.dense)
-                    lines.append(f"{array} = {array}.reshape(*{array}.shape[:-1], {shape})")
-        return lines
-
-    def source(self, design: str, source: Source, step: Triangularise, name: str, outputs: str) -> list[str]:
-        widths = [self._width(feature.inner) for feature in source.features]
-        if all(width == "1" for width in widths):
-            edges = [str(k) for k in range(len(widths) + 1)]
-            lines = []
-        else:
-            lines = [f"edges = edges_of({', '.join(widths)})"]
-            edges = [f"edges[{k}]" for k in range(len(widths) + 1)]
-        if source.pool is not None:
-            self.printer.used.add("rows_of_pool")
-            lines.append(f"{design} = rows_of_pool(*{self.names(source.pool)})")
-        else:
-            lines += self.direct_rows(design, source)
-        slots = ", ".join(f"({edges[e.feature]}, {edges[e.feature + 1]})" for e in source.entries)
-        positions = ", ".join(
-            self.position(entry.positions, entry.column, source, entry.feature, step, name) for entry in source.entries
-        )
-        lines.append(f"{design} = placed({design}, [{slots}], [{positions}], {name}_columns[-1], {outputs})")
-        return lines
-
-    def direct_rows(self, design: str, source: Source) -> list[str]:
-        """One row a cell: features side by side, with the root of the weight."""
-        cells = source.cells
-        lines = [f"{design} = {self.side_by_side(source)}"] if cells or source.features else []
-        if source.weight != ONE:
-            code = self.printer.code(source.weight, cells)
-            weight = self.printer.printed(source.weight, cells, full=True) if code.axes else code.text
-            lines.append(f"{design} = weighted_rows({design}, np.sqrt({weight}))")
-        else:
-            lines.append(f"{design} = weighted_rows({design})")
-        self.printer.used.add("weighted_rows")
-        return lines
-
-    def side_by_side(self, source: Source) -> str:
-        """The features of all cells, along a last axis."""
-        outer = "".join(f"{self.printer.size(cell.plate)}, " for cell in source.cells)
-        if all(isinstance(feature.expression, Constant) and not feature.inner for feature in source.features):
-            numbers = ", ".join(self.printer.printed(feature.expression, ()) for feature in source.features)
-            return f"np.full(({outer}{len(source.features)}), [{numbers}])" if outer else f"np.array([{numbers}])"
-        parts = []
-        for feature in source.features:
-            value = self.printer.printed(feature.expression, (*source.cells, *feature.inner), full=True)
-            shape = outer + self._width(feature.inner)
-            if isinstance(feature.expression, Constant):
-                value = f"np.full(({shape}), {self.printer.printed(feature.expression, ())})"
-            elif len(feature.inner) != 1:
-                value = f"np.reshape({value}, ({shape}))"
-            parts.append(value)
-        return f"np.concatenate([{', '.join(parts)}], axis=-1)"
-
-    def position(
-        self,
-        positions: tuple[Expression, ...],
-        column: int,
-        source: Source,
-        feature: int,
-        step: Triangularise,
-        name: str,
-    ) -> str:
-        """Column numbers of one feature, for each cell and each inner position."""
-        inner = source.features[feature].inner
-        dense = step.columns[column].dense
-        if len(inner) == 1 and positions == inner and dense[0].plate == inner[0].plate:
-            return f"slice({name}_columns[{column}], {name}_columns[{column + 1}])"
-        flat: Expression = Constant(0.0)
-        for at, axis in zip(positions, step.columns[column].dense, strict=True):
-            flat = add(multiply(flat, Size(axis.plate)), at)
-        offset = f"{name}_columns[{column}]"
-        if not free_indices(flat):
-            code = self.printer.printed(flat, ())
-            return f"[{offset}]" if code == "0" else f"[{offset} + {code}]"
-        if free_indices(flat) <= set(inner) and len(inner) == 1:
-            return f"{offset} + {self.printer.printed(flat, inner)}"
-        scope = (*source.cells, *inner)
-        value = self.printer.printed(flat, scope, full=True)
-        if len(inner) != 1:
-            shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in source.cells)
-            value = f"np.reshape({value}, ({shape}{self._width(inner)}))"
-        return f"{offset} + {value}"
-
-    def _width(self, indices: tuple[Index, ...]) -> str:
-        return " * ".join(self.printer.size(index.plate) for index in indices) or "1"
 
     # -- printing ---
 
