@@ -77,6 +77,10 @@ class NumpyPrinter:
         """The variable that holds the size of a plate."""
         return self.names(f"size {plate}")
 
+    def width(self, indices: Scope) -> str:
+        """How many numbers there are along some axes together."""
+        return " * ".join(self.size(index.plate) for index in indices) or "1"
+
     def aligned(self, code: Code, axes: Scope, least: int = _SUM) -> str:
         """Code made to broadcast against the given axes."""
         if code.axes == axes[len(axes) - len(code.axes) :]:

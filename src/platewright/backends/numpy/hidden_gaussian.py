@@ -63,7 +63,7 @@ class GaussianText:
 
     def one_width(self, member: GaussianMember) -> str:
         """How many numbers a member has in an element."""
-        return " * ".join(self.printer.size(axis.plate) for axis in member.inner) or "1"
+        return self.printer.width(member.inner)
 
     @property
     def width(self) -> str:

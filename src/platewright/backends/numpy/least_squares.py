@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from platewright.algebra.build import add, multiply
-from platewright.algebra.expression import ONE, Constant, Expression, Index, Size, free_indices
+from platewright.algebra.expression import ONE, Constant, Expression, Size, free_indices
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy.expression import NumpyPrinter
 from platewright.program.statements import Source, Triangularise
@@ -22,7 +22,7 @@ class LeastSquares:
         """The rows of every source, stacked and brought to triangular form, and its parts by name."""
         self.printer.used |= {"edges_of", "placed", "stacked", "triangularised"}
         name = self.names(step.name)
-        widths = [self._width(column.dense) for column in step.columns]
+        widths = [self.printer.width(column.dense) for column in step.columns]
         lines = [f"{name}_columns = edges_of({', '.join(widths)})"]
         outputs = "1" if step.output is None else self.printer.size(step.output.plate)
         designs = []
@@ -62,7 +62,7 @@ class LeastSquares:
 
     def source(self, design: str, source: Source, step: Triangularise, name: str, outputs: str) -> list[str]:
         """The rows of one source, with their features in the columns of their unknowns."""
-        widths = [self._width(feature.inner) for feature in source.features]
+        widths = [self.printer.width(feature.inner) for feature in source.features]
         if all(width == "1" for width in widths):
             edges = [str(k) for k in range(len(widths) + 1)]
             lines = []
@@ -103,7 +103,7 @@ class LeastSquares:
         parts = []
         for feature in source.features:
             value = self.printer.printed(feature.expression, (*source.cells, *feature.inner), full=True)
-            shape = outer + self._width(feature.inner)
+            shape = outer + self.printer.width(feature.inner)
             if isinstance(feature.expression, Constant):
                 value = f"np.full(({shape}), {self.printer.printed(feature.expression, ())})"
             elif len(feature.inner) != 1:
@@ -138,8 +138,5 @@ class LeastSquares:
         value = self.printer.printed(flat, scope, full=True)
         if len(inner) != 1:
             shape = "".join(f"{self.printer.size(cell.plate)}, " for cell in source.cells)
-            value = f"np.reshape({value}, ({shape}{self._width(inner)}))"
+            value = f"np.reshape({value}, ({shape}{self.printer.width(inner)}))"
         return f"{offset} + {value}"
-
-    def _width(self, indices: tuple[Index, ...]) -> str:
-        return " * ".join(self.printer.size(index.plate) for index in indices) or "1"

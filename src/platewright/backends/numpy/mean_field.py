@@ -70,7 +70,9 @@ class _MeanFieldEmitter(HiddenEmitter):
         for conditional in self.plan.complete.conditionals:
             if isinstance(conditional, GaussianConditional):
                 columns = conditional.statement.columns[: conditional.statement.eliminated]
-                found[direction(source_name(conditional)).plate] = " + ".join(self._width(c.dense) for c in columns)
+                found[direction(source_name(conditional)).plate] = " + ".join(
+                    self.printer.width(c.dense) for c in columns
+                )
         return found
 
     def module(self) -> str:

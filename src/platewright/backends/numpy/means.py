@@ -51,7 +51,7 @@ def _solved(step: Triangularise, printer: NumpyPrinter) -> list[str]:
 def _split(step: Triangularise, column: Column, printer: NumpyPrinter) -> list[str]:
     """The part of a block that belongs to one unknown, with the axes of the unknown in their order."""
     every = step.columns[: step.eliminated]
-    widths = [_width(other, printer) for other in every[: every.index(column) + 1]]
+    widths = [printer.width(other.dense) for other in every[: every.index(column) + 1]]
     start, stop = " + ".join(widths[:-1]), "" if column == every[-1] else " + ".join(widths)
     order: list[Expression] = [*step.batch, *column.dense, *((step.output,) if step.output is not None else ())]
     shape = ", ".join(printer.size(index.plate) for index in order if isinstance(index, Index))
@@ -63,7 +63,3 @@ def _split(step: Triangularise, column: Column, printer: NumpyPrinter) -> list[s
     if turned != sorted(turned):
         text = f"np.transpose({text}, ({', '.join(map(str, turned))}))"
     return [f"{label} = {text}"]
-
-
-def _width(column: Column, printer: NumpyPrinter) -> str:
-    return " * ".join(printer.size(index.plate) for index in column.dense) or "1"
