@@ -93,8 +93,8 @@ def library(source: str, compiler: Compiler, flags: tuple[str, ...] = FLAGS, sha
 
 
 def shared_library(source: str, compiler: Compiler, shared: str) -> Path:
-    """A library that belongs to no model, and is compiled once on a machine."""
-    folder, flags = cache_folder(os.environ), LIGHT
+    """A library that belongs to no model, and is compiled once on a machine; it rounds every product and sum."""
+    folder, flags = cache_folder(os.environ), (*LIGHT, "-ffp-contract=off")
     target = _kept(folder, (source, shared), compiler, flags, "so")
     target = target.with_name(f"shared-{target.name}")
     if not _is_ours(target):

@@ -44,6 +44,7 @@ void platewright_forget(struct program *program)
     for (int k = 0; k < program->tables; k++)
         free(program->table[k]);
     free(program->table);
+    forget_assembled(program);
     free(program);
 }
 

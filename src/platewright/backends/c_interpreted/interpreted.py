@@ -46,6 +46,10 @@ class Interpreted:
         """About how many instructions were run; not exact where threads run at once."""
         return self._steps.value
 
+    def assemble(self) -> bool:
+        """Make machine code of what was read, if this machine's is known; the same bits, and no steps are counted."""
+        return bool(self._machine.platewright_assemble(self._program.place))
+
     def __getattr__(self, name: str) -> Callable[..., int]:
         """A function that takes what the compiled one would: at most eight integers and addresses."""
         if name.startswith("_"):
@@ -76,5 +80,6 @@ def _machine(compiler: Compiler) -> ctypes.CDLL:
     machine = loaded_library(shared_library(interpreter_text(), compiler, object_text()))
     machine.platewright_read.restype = ctypes.c_void_p
     machine.platewright_find.restype = ctypes.c_int64
+    machine.platewright_assemble.restype = ctypes.c_int64
     machine.platewright_call.restype = ctypes.c_int64
     return machine

@@ -15,9 +15,12 @@ from platewright.backends.c_gibbs.apart import PREAMBLE, declared_text
 from platewright.backends.c_gibbs.support import SHARED
 
 FOLDER = Path(__file__).parent
-FILES = ("machine.c", "words.c", "registers.c", "calls.c", "expressions.c", "statements.c", "doors.c")
+RUNNING = ("machine.c", "assembler.c", "machine_code.c")
+READING = ("words.c", "registers.c", "calls.c", "expressions.c", "statements.c", "doors.c")
 MOST_HANDED = 32
 """Functions of one program that shared functions call back."""
+
+PAGES = "#if defined(__unix__) || defined(__APPLE__)\n#include <sys/mman.h>\n#endif"
 
 STANDARD = {
     **dict.fromkeys(
@@ -55,8 +58,10 @@ def interpreter_text() -> str:
         "    {" + ", ".join(_door(kind, k) for k in range(MOST_HANDED)) + "}" for kind in range(len(doors))
     )
     handed = f"static void (*const doors[][{MOST_HANDED}])(void) = {{\n{listed},\n}};"
-    own = [_file("program.c"), calls, table, back, handed, *map(_file, FILES)]
-    defined = f"#include <setjmp.h>\n#include <stdio.h>\n#define MOST_HANDED {MOST_HANDED}"
+    own = [_file("program.c"), calls, table, back, handed, *map(_file, RUNNING + READING)]
+    defined = (
+        f"#include <setjmp.h>\n#include <stddef.h>\n#include <stdio.h>\n{PAGES}\n#define MOST_HANDED {MOST_HANDED}"
+    )
     return "\n\n".join([PREAMBLE, defined, *declared_text(calls), *own]) + "\n"
 
 

@@ -21,6 +21,10 @@ static value run(struct machine *machine, const struct function *function, const
     value *const r = base + function->constants;
     memcpy(r, arguments, sizeof(value) * (size_t)function->arguments);
     machine->top = r + function->registers;
+    if (function->assembled) {
+        result.i = function->assembled(r, machine);
+        goto end;
+    }
     const struct code *const code = function->code, *at = code;
     machine->steps += function->length;
     goto *places[at->op];

@@ -75,12 +75,16 @@ struct code {
 enum operation { EVERY };
 #undef X
 
+struct machine;
+typedef int64_t assembled_function(value *frame, struct machine *machine);
+
 struct function {
     char name[64];
     int type, arguments, registers, constants, length, room;
     int kinds[16];
     struct code *code;
     value *constant; /* in the order of the frame: the first one last */
+    assembled_function *assembled; /* the same as machine code, where it is made */
 };
 
 #define MOST_FUNCTIONS 256
@@ -90,6 +94,8 @@ struct program {
     int functions, handed[MOST_HANDED], hands, tables;
     struct function function[MOST_FUNCTIONS];
     value **table;
+    void *assembled; /* pages of machine code */
+    size_t bytes;
 };
 
 struct machine {
