@@ -32,10 +32,10 @@ def statistics(data, size):
     visits = data["visits"]
     conversions = data["conversions"]
     size_variant = size["variant"]
-    # rate given the statistics: Beta
+    # for rate given the statistics: Beta
     sum_shown_conversions = grouped((shown,), (size_variant,), conversions)
     sum_shown_visits_conversions = grouped((shown,), (size_variant,), visits - conversions)
-    # evidence
+    # for evidence
     sum_conversions_visits = np.sum(np.where((conversions <= visits), 0.0, -np.inf))
     sum_conversions_visits_2 = np.sum(log_beta(conversions + 1, visits - conversions + 1) + np.log(visits + 1))
     return {

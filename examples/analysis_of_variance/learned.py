@@ -93,7 +93,7 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = (
         -2.3025850929940455
-        + (-0.9189385332046727) * size_plot
+        - 0.9189385332046727 * size_plot
         - np.sum(block1_log_root)
         - block2_log_root
         + scaled_lgamma(tau_shape, tau_rate)

@@ -29,11 +29,11 @@ def statistics(data, size, exact=()):
     """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
     first_of_time = data["first_of_time"]
     y = data["y"]
-    # tau given the statistics: Gamma
+    # for tau given the statistics: Gamma
     sum_first_of_time = np.sum(first_of_time)
     sum_first_of_time_2 = np.sum(1 - first_of_time)
     sum_first_of_time_y = np.sum(first_of_time * y ** 2)
-    # evidence
+    # for evidence
     sum_first_of_time_3 = np.sum(-0.9189385332046727 + 0.9189385332046727 * first_of_time)
     # rows of y: mean and scatter
     block1_pool_2 = pooled([1, previous(y), y], 1 - first_of_time, [], (), "block1_pool_2" in exact)
@@ -92,7 +92,7 @@ def finish(found, data, size):
     log_evidence = (
         -1.1512925464970227
         + sum_first_of_time_3
-        + (-0.9189385332046727) * sum_first_of_time
+        - 0.9189385332046727 * sum_first_of_time
         - block1_log_root
         + scaled_lgamma(tau_shape, tau_rate)
         - tau_shape

@@ -25,7 +25,7 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     heads = data["heads"]
-    # theta given the statistics: Beta
+    # for theta given the statistics: Beta
     sum_heads = np.sum(heads)
     sum_heads_2 = np.sum(1 - heads)
     return {"sum_heads": sum_heads, "sum_heads_2": sum_heads_2}

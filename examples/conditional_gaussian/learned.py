@@ -41,9 +41,9 @@ def statistics(data, size, exact=()):
     x2 = data["x2"]
     size_one = size["one"]
     size_two = size["two"]
-    # theta1 given the statistics: Dirichlet
+    # for theta1 given the statistics: Dirichlet
     count_var1 = grouped((var1,), (size_one,))
-    # theta2 given the statistics: Dirichlet
+    # for theta2 given the statistics: Dirichlet
     count_var1_var2 = grouped((var1, var2), (size_one, size_two))
     # rows of x1: mean and scatter
     block1_pool_1 = pooled([1, x1], 1, [var1], (size_one,), "block1_pool_1" in exact)
@@ -132,13 +132,13 @@ def finish(found, data, size):
     )
     # evidence of the piece with tau1, mu1 (Lemma 6.4)
     log_evidence_tau1_mu1 = (
-        (-0.9189385332046727) * size_case
+        -0.9189385332046727 * size_case
         - np.sum(block1_log_root)
         + np.sum(scaled_lgamma(tau1_shape, tau1_rate) - tau1_shape)
     )
     # evidence of the piece with tau2, slope (Lemma 6.4)
     log_evidence_tau2_slope = (
-        (-0.9189385332046727) * size_case
+        -0.9189385332046727 * size_case
         - np.sum(block2_log_root)
         + np.sum(scaled_lgamma(tau2_shape, tau2_rate) - tau2_shape)
     )

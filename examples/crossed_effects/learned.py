@@ -133,7 +133,7 @@ def finish(found, data, size):
     log_evidence = (
         -1.1512925464970227
         + 0.549306144334055 * size_item
-        + (-0.9189385332046727) * size_rating
+        - 0.9189385332046727 * size_rating
         - np.sum(block1_log_root)
         - block2_log_root
         + scaled_lgamma(tau_shape, tau_rate)

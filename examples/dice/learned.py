@@ -26,7 +26,7 @@ def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     shown = data["shown"]
     size_face = size["face"]
-    # theta given the statistics: Dirichlet
+    # for theta given the statistics: Dirichlet
     count_shown = grouped((shown,), (size_face,))
     return {"count_shown": count_shown}
 

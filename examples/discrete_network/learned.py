@@ -36,11 +36,11 @@ def statistics(data, size):
     size_rain = size["rain"]
     size_sprinkler = size["sprinkler"]
     size_wet = size["wet"]
-    # t_rain given the statistics: Dirichlet
+    # for t_rain given the statistics: Dirichlet
     count_rained = grouped((rained,), (size_rain,))
-    # t_sprinkler given the statistics: Dirichlet
+    # for t_sprinkler given the statistics: Dirichlet
     count_rained_sprinkled = grouped((rained, sprinkled), (size_rain, size_sprinkler))
-    # t_wet given the statistics: Dirichlet
+    # for t_wet given the statistics: Dirichlet
     count_rained_sprinkled_wetness = grouped((rained, sprinkled, wetness), (size_rain, size_sprinkler, size_wet))
     return {
         "count_rained": count_rained,

@@ -27,7 +27,7 @@ import numpy as np
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     error = data["error"]
-    # evidence
+    # for evidence
     sum_error = np.sum(np.log(error ** (-2.0)))
     return {"sum_error": sum_error}
 
@@ -86,11 +86,11 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = (
         -2.3025850929940455
-        + (-3.4473149788434454) * size_school
+        - 3.4473149788434454 * size_school
         + 0.5 * sum_error
         + np.sum(0.9189385332046727 - block1_log_root)
         - block2_log_root
-        + (-0.5) * block2_residual
+        - 0.5 * block2_residual
     )
     return {
         "block1.root": block1_root,

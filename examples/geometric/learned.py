@@ -25,8 +25,8 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     attempts = data["attempts"]
-    # p given the statistics: Beta
-    sum_attempts = np.sum(attempts + -1)
+    # for p given the statistics: Beta
+    sum_attempts = np.sum(attempts - 1)
     return {"sum_attempts": sum_attempts}
 
 

@@ -24,7 +24,7 @@ import numpy as np
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     serial = data["serial"]
-    # total given the statistics: Pareto
+    # for total given the statistics: Pareto
     max_serial = np.max(serial, axis=0, initial=-np.inf)
     return {"max_serial": max_serial}
 

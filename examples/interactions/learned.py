@@ -173,13 +173,13 @@ def finish(found, data, size):
     block3_right = block3["right"]
     block3_residual = np.sum(block3["rest"] ** 2, axis=(-2, -1))
     # tau given the statistics: Gamma
-    tau_shape = 0.5 * size_seed * size_soil + 0.5 * size_plot + (-0.5) * size_soil * size_seed + 1
+    tau_shape = 0.5 * size_seed * size_soil + 0.5 * size_plot - 0.5 * size_soil * size_seed + 1
     tau_rate = 1 + 0.5 * block3_residual
     # evidence (Lemma 6.4)
     log_evidence = (
         -2.3025850929940455
-        + (-0.22579135264472738) * size_seed * size_soil
-        + (-0.9189385332046727) * size_plot
+        - 0.22579135264472738 * size_seed * size_soil
+        - 0.9189385332046727 * size_plot
         + 0.9189385332046727 * size_soil * size_seed
         - np.sum(np.sum(block1_log_root, axis=-1))
         - np.sum(block2_log_root)

@@ -25,9 +25,9 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     passage = data["passage"]
-    # shape given the statistics: Gamma
-    sum_passage = np.sum((passage + -1.5) ** 2 / passage)
-    # evidence
+    # for shape given the statistics: Gamma
+    sum_passage = np.sum((passage - 1.5) ** 2 / passage)
+    # for evidence
     sum_passage_2 = np.sum(np.log(passage))
     return {"sum_passage": sum_passage, "sum_passage_2": sum_passage_2}
 
@@ -47,8 +47,8 @@ def finish(found, data, size):
     shape_rate = 1 + 0.2222222222222222 * sum_passage
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-1.5) * sum_passage_2
-        + (-0.9189385332046727) * size_run
+        -1.5 * sum_passage_2
+        - 0.9189385332046727 * size_run
         + scaled_lgamma(shape_shape, shape_rate)
         - shape_shape
     )

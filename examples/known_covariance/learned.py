@@ -97,11 +97,11 @@ def finish(found, data, size):
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-2.3025850929940455) * size_instrument
-        + (-0.5) * size_reading * log_determinant(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))
-        + (-0.9189385332046727) * size_reading * size_instrument
+        -2.3025850929940455 * size_instrument
+        - 0.5 * size_reading * log_determinant(np.array([1.0, 0.6, 0.6, 2.0]).reshape(2, 2))
+        - 0.9189385332046727 * size_reading * size_instrument
         - block1_log_root
-        + (-0.5) * block1_residual
+        - 0.5 * block1_residual
     )
     return {
         "block1.root": block1_root,

@@ -33,7 +33,7 @@ def statistics(data, size, exact=()):
     x = data["x"]
     weight = data["weight"]
     y = data["y"]
-    # evidence
+    # for evidence
     sum_weight = np.sum(np.log(weight))
     # rows of y: mean and scatter
     block1_pool_2 = pooled([1, x, y], weight, [], (), "block1_pool_2" in exact)
@@ -80,7 +80,7 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = (
         -2.3025850929940455
-        + (-0.9189385332046727) * size_row
+        - 0.9189385332046727 * size_row
         + 0.5 * sum_weight
         - block1_log_root
         + scaled_lgamma(tau_shape, tau_rate)

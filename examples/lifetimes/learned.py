@@ -25,7 +25,7 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     life = data["life"]
-    # rate given the statistics: Gamma
+    # for rate given the statistics: Gamma
     sum_life = np.sum(life)
     return {"sum_life": sum_life}
 

@@ -75,8 +75,8 @@ def finish(found, data, size):
     tau_rate = 1 + 0.5 * block1_residual
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-1.1512925464970227) * size_column
-        + (-0.9189385332046727) * size_row
+        -1.1512925464970227 * size_column
+        - 0.9189385332046727 * size_row
         - block1_log_root
         + scaled_lgamma(tau_shape, tau_rate)
         - tau_shape

@@ -26,7 +26,7 @@ from scipy import special
 def statistics(data, size, exact=()):
     """Sufficient statistics of a batch of rows (Theorem 4.1); pools named in `exact` in twofold precision."""
     income = data["income"]
-    # evidence
+    # for evidence
     sum_income = np.sum(np.log(income))
     # rows of income: mean and scatter
     block1_pool_1 = pooled([1, np.log(income)], 1, [], (), "block1_pool_1" in exact)
@@ -68,7 +68,7 @@ def finish(found, data, size):
     log_evidence = (
         -0.3465735902799727
         - sum_income
-        + (-0.9189385332046727) * size_person
+        - 0.9189385332046727 * size_person
         - block1_log_root
         + scaled_lgamma(tau_shape, tau_rate)
         - tau_shape

@@ -31,9 +31,9 @@ def statistics(data, size):
     weather = data["weather"]
     size_state = size["state"]
     size_origin = size["origin"]
-    # begin given the statistics: Dirichlet
+    # for begin given the statistics: Dirichlet
     sum_weather_first_of_day = grouped((weather,), (size_state,), first_of_day)
-    # move given the statistics: Dirichlet
+    # for move given the statistics: Dirichlet
     sum_first_of_day_weather = grouped((previous(weather), weather), (size_origin, size_state), 1 - first_of_day)
     return {"sum_weather_first_of_day": sum_weather_first_of_day, "sum_first_of_day_weather": sum_first_of_day_weather}
 

@@ -28,9 +28,9 @@ def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     length = data["length"]
     counts = data["counts"]
-    # share given the statistics: Dirichlet
+    # for share given the statistics: Dirichlet
     sum_counts = np.sum(counts, axis=0)
-    # evidence
+    # for evidence
     sum_length = np.sum(special.gammaln(length + 1))
     sum_counts_2 = np.sum(special.gammaln(counts + 1), axis=(0, 1))
     return {"sum_counts": sum_counts, "sum_length": sum_length, "sum_counts_2": sum_counts_2}
@@ -51,7 +51,7 @@ def finish(found, data, size):
     share_concentration = 0.5 + sum_counts
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-0.5723649429247004) * size_word
+        -0.5723649429247004 * size_word
         + special.gammaln(0.5 * size_word)
         + sum_length
         - sum_counts_2

@@ -36,12 +36,12 @@ def statistics(data, size):
     size_kind = size["kind"]
     size_low = size["low"]
     size_mid = size["mid"]
-    # share given the statistics: Dirichlet
+    # for share given the statistics: Dirichlet
     count_label = grouped((label,), (size_kind,))
-    # table1 given the statistics: Dirichlet
+    # for table1 given the statistics: Dirichlet
     count_first_label = grouped((first, label), (size_low, size_kind))
     count_first_label = np.transpose(count_first_label, (1, 0))
-    # table2 given the statistics: Dirichlet
+    # for table2 given the statistics: Dirichlet
     count_label_second = grouped((label, second), (size_kind, size_mid))
     return {
         "count_label": count_label, "count_first_label": count_first_label, "count_label_second": count_label_second

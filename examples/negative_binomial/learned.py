@@ -25,9 +25,9 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     failures = data["failures"]
-    # p given the statistics: Beta
+    # for p given the statistics: Beta
     sum_failures = np.sum(failures)
-    # evidence
+    # for evidence
     sum_failures_2 = np.sum(special.gammaln(failures + 3))
     sum_failures_3 = np.sum(special.gammaln(failures + 1))
     return {"sum_failures": sum_failures, "sum_failures_2": sum_failures_2, "sum_failures_3": sum_failures_3}
@@ -48,7 +48,7 @@ def finish(found, data, size):
     p_a = 3 * size_trial + 1
     p_b = sum_failures + 1
     # evidence (Lemma 6.4)
-    log_evidence = sum_failures_2 - sum_failures_3 + (-0.693147180559945) * size_trial + log_beta(p_a, p_b)
+    log_evidence = sum_failures_2 - sum_failures_3 - 0.693147180559945 * size_trial + log_beta(p_a, p_b)
     return {
         "p.a": p_a,
         "p.b": p_b,

@@ -65,13 +65,13 @@ def finish(found, data, size):
     precision_inverse_scale = 1.0 * (np.arange(size_part) == np.arange(size_part)[:, None]) + block1_residual
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-1.7328679513998633) * size_part
-        + (-0.9189385332046727) * size_row * size_part
+        -1.7328679513998633 * size_part
+        - 0.9189385332046727 * size_row * size_part
         - multivariate_lgamma(2, size_part)
         - size_part * block1_log_root
         + 0.34657359027997264 * precision_degrees * size_part
         + multivariate_lgamma(0.5 * precision_degrees, size_part)
-        + (-0.5) * precision_degrees * log_determinant(precision_inverse_scale)
+        - 0.5 * precision_degrees * log_determinant(precision_inverse_scale)
     )
     return {
         "block1.root": block1_root,

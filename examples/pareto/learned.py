@@ -25,7 +25,7 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     size_2 = data["size_2"]
-    # steepness given the statistics: Gamma
+    # for steepness given the statistics: Gamma
     sum_size = np.sum(np.log(size_2))
     return {"sum_size": sum_size}
 

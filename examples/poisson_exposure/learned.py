@@ -32,10 +32,10 @@ def statistics(data, size):
     length = data["length"]
     accidents = data["accidents"]
     size_region = size["region"]
-    # rate given the statistics: Gamma
+    # for rate given the statistics: Gamma
     sum_where_accidents = grouped((where,), (size_region,), accidents)
     sum_where_length = grouped((where,), (size_region,), length)
-    # evidence
+    # for evidence
     sum_where_accidents_length = grouped((where,), (size_region,), special.xlogy(accidents, length))
     sum_accidents = np.sum(special.gammaln(accidents + 1))
     return {

@@ -88,7 +88,7 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = (
         -4.605170185988091
-        + (-0.9189385332046727) * size_row
+        - 0.9189385332046727 * size_row
         - block1_log_root
         + scaled_lgamma(tau_shape, tau_rate)
         - tau_shape

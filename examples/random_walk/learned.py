@@ -25,7 +25,7 @@ import numpy as np
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     first_of_time = data["first_of_time"]
-    # evidence
+    # for evidence
     sum_first_of_time = np.sum(first_of_time)
     sum_first_of_time_2 = np.sum(-0.22579135264472738 + 0.22579135264472738 * first_of_time)
     return {"sum_first_of_time": sum_first_of_time, "sum_first_of_time_2": sum_first_of_time_2}
@@ -57,7 +57,7 @@ def finish(found, data, size):
     )
     # rows of level
     block1_rows_1 = np.full((size_time, 3), [1, -1, 0])
-    block1_rows_1 = weighted_rows(block1_rows_1, np.sqrt(4 + (-4) * first_of_time))
+    block1_rows_1 = weighted_rows(block1_rows_1, np.sqrt(4 - 4 * first_of_time))
     block1_rows_1 = placed(
         block1_rows_1,
         [(0, 1), (1, 2)],
@@ -86,10 +86,10 @@ def finish(found, data, size):
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-0.22579135264472738) * sum_first_of_time
+        -0.22579135264472738 * sum_first_of_time
         + sum_first_of_time_2
         - block1_log_root
-        + (-0.5) * block1_residual
+        - 0.5 * block1_residual
     )
     return {
         "block1.root": block1_root,

@@ -82,14 +82,14 @@ def finish(found, data, size):
     noise_inverse_scale = 1.0 * (np.arange(size_output) == np.arange(size_output)[:, None]) + block1_residual
     # evidence (Lemma 6.4)
     log_evidence = (
-        (-0.3465735902799727) * size_column * size_output
-        + (-0.9189385332046727) * size_row * size_output
-        + (-1.3862943611198906) * size_output
+        -0.3465735902799727 * size_column * size_output
+        - 0.9189385332046727 * size_row * size_output
+        - 1.3862943611198906 * size_output
         - multivariate_lgamma(2, size_output)
         - size_output * block1_log_root
         + 0.34657359027997264 * noise_degrees * size_output
         + multivariate_lgamma(0.5 * noise_degrees, size_output)
-        + (-0.5) * noise_degrees * log_determinant(noise_inverse_scale)
+        - 0.5 * noise_degrees * log_determinant(noise_inverse_scale)
     )
     return {
         "block1.root": block1_root,

@@ -93,7 +93,7 @@ def finish(found, data, size):
     log_evidence = (
         -1.1512925464970227
         + 0.3465735902799727 * size_group
-        + (-0.9189385332046727) * size_pupil
+        - 0.9189385332046727 * size_pupil
         - np.sum(block1_log_root)
         - block2_log_root
         + scaled_lgamma(tau_shape, tau_rate)

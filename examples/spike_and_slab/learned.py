@@ -29,7 +29,7 @@ def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     x = data["x"]
     y = data["y"]
-    # evidence
+    # for evidence
     sum_y = np.sum(y ** 2)
     sum_x = np.sum(x ** 2)
     sum_x_y = np.sum(x * y)
@@ -53,12 +53,12 @@ def finish(found, data, size):
         -0.6931471805599453
         + special.logsumexp(
             0.5 * np.log(np.where(np.arange(size_active_levels), 0.25, 400))
-            + (-0.5) * sum_y
-            + (-0.9189385332046727) * size_row
+            - 0.5 * sum_y
+            - 0.9189385332046727 * size_row
             + 0.125 * (np.where(np.arange(size_active_levels), 0.25, 400) + sum_x) * sum_x_y ** 2 * (
-                (-0.5) * np.where(np.arange(size_active_levels), 0.25, 400) + (-0.5) * sum_x
+                -0.5 * np.where(np.arange(size_active_levels), 0.25, 400) - 0.5 * sum_x
             ) ** (-2.0)
-            + (-0.5) * np.log(np.where(np.arange(size_active_levels), 0.25, 400) + sum_x)
+            - 0.5 * np.log(np.where(np.arange(size_active_levels), 0.25, 400) + sum_x)
         )
     )
     return {

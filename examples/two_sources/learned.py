@@ -30,7 +30,7 @@ def statistics(data, size, exact=()):
     # rows of coarse: mean and scatter
     block1_pool_1 = pooled([1, coarse], 0.25, [], (), "block1_pool_1" in exact)
     # rows of fine: mean and scatter
-    block1_pool_2 = pooled([1, fine + -0.5], 4, [], (), "block1_pool_2" in exact)
+    block1_pool_2 = pooled([1, fine - 0.5], 4, [], (), "block1_pool_2" in exact)
     return {"block1_pool_1": block1_pool_1, "block1_pool_2": block1_pool_2}
 
 
@@ -66,12 +66,7 @@ def finish(found, data, size):
     block1_right = block1["right"]
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
     # evidence (Lemma 6.4)
-    log_evidence = (
-        -2.3025850929940455
-        + (-1.8378770664093453) * size_sample
-        - block1_log_root
-        + (-0.5) * block1_residual
-    )
+    log_evidence = -2.3025850929940455 - 1.8378770664093453 * size_sample - block1_log_root - 0.5 * block1_residual
     return {
         "block1.root": block1_root,
         "block1.log_root": block1_log_root,

@@ -25,7 +25,7 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     wind = data["wind"]
-    # direction given the statistics: VonMises
+    # for direction given the statistics: VonMises
     sum_wind = np.sum(np.sin(wind))
     sum_wind_2 = np.sum(np.cos(wind))
     return {"sum_wind": sum_wind, "sum_wind_2": sum_wind_2}
@@ -48,7 +48,7 @@ def finish(found, data, size):
     log_evidence = (
         -log_bessel0(0.5)
         - size_hour * log_bessel0(2)
-        + (-1.8378770664093453) * size_hour
+        - 1.8378770664093453 * size_hour
         + log_bessel0(direction_concentration)
     )
     return {

@@ -25,9 +25,9 @@ from scipy import special
 def statistics(data, size):
     """Sufficient statistics of a batch of rows (Theorem 4.1)."""
     cycles = data["cycles"]
-    # rate given the statistics: Gamma
+    # for rate given the statistics: Gamma
     sum_cycles = np.sum(cycles ** 1.7)
-    # evidence
+    # for evidence
     sum_cycles_2 = np.sum(np.log(cycles))
     return {"sum_cycles": sum_cycles, "sum_cycles_2": sum_cycles_2}
 

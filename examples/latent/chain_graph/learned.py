@@ -48,7 +48,7 @@ def log_factors_0(data, size):
     size_two = size["two"]
     total = np.zeros(())
     # u
-    total = total + (-0.5) * u ** 2 + -0.9189385332046727
+    total = total + -0.5 * u ** 2 - 0.9189385332046727
     # pair
     total = total + np.sum(u * 1.0 * (x1 == x2) + 0.5 * x1)
     # normaliser of x1
@@ -71,8 +71,8 @@ def draw_1(data, size, generator):
     size_two = size["two"]
     # x2: a log weight for each of its values
     x2_log_weight = (
-        (-1.0204081632653061) * (y[:, None] - np.arange(size_two)) ** 2
-        + -0.5622635892659402
+        -1.0204081632653061 * (y[:, None] - np.arange(size_two)) ** 2
+        - 0.5622635892659402
         + special.logsumexp(
             u * 1.0 * (np.arange(size_two)[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two),
             axis=-1,
@@ -112,9 +112,9 @@ def height_of(data, size):
     total = 0.0
     with np.errstate(all="ignore"):
         # u
-        total = total + np.sum((-0.5) * u ** 2 + -0.9189385332046727)
+        total = total + np.sum(-0.5 * u ** 2 - 0.9189385332046727)
         # y
-        total = total + np.sum((-1.0204081632653061) * (y - x2) ** 2 + -0.5622635892659402)
+        total = total + np.sum(-1.0204081632653061 * (y - x2) ** 2 - 0.5622635892659402)
         # pair
         total = total + np.sum(u * 1.0 * (x1 == x2) + 0.5 * x1)
         # normaliser of x1

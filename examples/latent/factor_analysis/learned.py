@@ -39,7 +39,7 @@ def start(data, size, generator):
     )
     mu = 0.5 * generator.standard_normal((size_d,))
     w = 0.5 * generator.standard_normal((size_d, size_k,))
-    psi = 0.0 + np.exp(0.3 * generator.standard_normal((size_d,)))
+    psi = np.exp(0.3 * generator.standard_normal((size_d,)))
     return {"z_point": z_point, "mu": mu, "w": w, "psi": psi}
 
 
@@ -118,7 +118,7 @@ def statistics_1(data, size):
     w = data["w"]
     size_k = size["k"]
     size_z_points = 2 * size_k
-    # psi given the statistics: Gamma
+    # for psi given the statistics: Gamma
     sum_x_mu_w_z = np.sum(
         (x[:, None, :] - mu - np.sum(w * z_point[:, :, None, :], axis=-1)) ** 2 / size_z_points,
         axis=(0, 1),
@@ -182,11 +182,11 @@ def log_factors_z(data, size, at):
     size_k = size["k"]
     [z_at] = parted(at, [(size_k,)])
     z_value = (
-        np.sum((-0.5) * z_at ** 2 + -0.9189385332046727, axis=-1)
+        np.sum(-0.5 * z_at ** 2 - 0.9189385332046727, axis=-1)
         + np.sum(
-            (-0.5) * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2 / psi
+            -0.5 * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2 / psi
             + 0.5 * np.log(1.0 / psi)
-            + -0.9189385332046727,
+            - 0.9189385332046727,
             axis=-1,
         )
     )
@@ -215,11 +215,14 @@ def expect(data, size):
     with np.errstate(all="ignore"):
         # z: Gaussian given the rest
         z_point, z_integral = condition_z(data, size)
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_integral)
-        objective = objective + np.sum((-0.005) * mu ** 2 + -3.221523626198718)
-        objective = objective + np.sum((-0.5) * w ** 2 + -0.9189385332046727)
-        objective = objective + np.sum((-3) * np.log(psi) + (-1) / psi)
+        # mu
+        objective = objective + np.sum(-0.005 * mu ** 2 - 3.221523626198718)
+        # w
+        objective = objective + np.sum(-0.5 * w ** 2 - 0.9189385332046727)
+        # psi
+        objective = objective + np.sum(-3 * np.log(psi) + (-1) / psi)
         return {"z_point": z_point}, float(objective)
 
 

@@ -33,8 +33,8 @@ def start(data, size, generator):
     """Values to start from, jittered."""
     size_g = size["g"]
     centre = 0.5 * generator.standard_normal(())
-    between_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    within_2 = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    between_2 = np.exp(0.3 * generator.standard_normal(()))
+    within_2 = np.exp(0.3 * generator.standard_normal(()))
     mean = 0.5 * generator.standard_normal((size_g,))
     return {"centre": centre, "between_2": between_2, "within_2": within_2, "mean": mean}
 
@@ -109,9 +109,9 @@ def draw_1(data, size, generator):
     y = data["y"]
     size_g = size["g"]
     size_n = size["n"]
-    # between given the statistics: Gamma
+    # for between given the statistics: Gamma
     sum_mean_centre = np.sum((mean - centre) ** 2)
-    # within given the statistics: Gamma
+    # for within given the statistics: Gamma
     sum_y_mean_g_of_n = np.sum((y - mean[g_of_n]) ** 2)
     # between given the statistics: Gamma
     between_shape = 2 + 0.5 * size_g

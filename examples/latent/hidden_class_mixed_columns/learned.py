@@ -60,14 +60,14 @@ def statistics(data, size, exact=()):
     size_n = size["n"]
     size_k = size["k"]
     size_level = size["level"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
-    # rate given the statistics: Gamma
+    # for rate given the statistics: Gamma
     sum_z_visits = np.sum(visits[:, None] * z_probability, axis=0)
-    # habit given the statistics: Dirichlet
+    # for habit given the statistics: Dirichlet
     count_kind_z = grouped((kind,), (size_level,), z_probability)
     count_kind_z = np.transpose(count_kind_z, (1, 0))
-    # chance given the statistics: Beta
+    # for chance given the statistics: Beta
     sum_z_member = np.sum(member[:, None] * z_probability, axis=0)
     sum_member_z = np.sum((1 - member)[:, None] * z_probability, axis=0)
     # rows of size: mean and scatter
@@ -171,9 +171,9 @@ def expect(data, size):
         # log p(z = level, its data | parameters)
         z_log_weight = (
             np.log(p)
-            + (-0.5) * (size_2[:, None] - mu) ** 2 / v
+            - 0.5 * (size_2[:, None] - mu) ** 2 / v
             + 0.5 * np.log(1.0 / v)
-            + -0.9189385332046727
+            - 0.9189385332046727
             + np.log(rate) * visits[:, None]
             + (-special.gammaln(visits + 1))[:, None]
             - rate
@@ -185,12 +185,17 @@ def expect(data, size):
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        # v
+        objective = objective + np.sum(-3 * np.log(v) + (-1) / v)
+        # mu
+        objective = objective + np.sum(-0.005 * mu ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
+        # rate
         objective = objective + np.sum(np.log(rate) - rate)
+        # habit
         objective = (
             objective
             + np.sum(
@@ -199,6 +204,7 @@ def expect(data, size):
                 + special.gammaln(1.5 * size_level)
             )
         )
+        # chance
         objective = objective + np.sum(np.log(chance) + np.log(1 - chance) + 1.7917594692280554)
         return {"z_probability": z_probability}, float(objective)
 

@@ -55,11 +55,11 @@ def statistics(data, size, exact=()):
     z_pair = data["z_pair"]
     size_step = size["step"]
     size_state = size["state"]
-    # begin given the statistics: Dirichlet
+    # for begin given the statistics: Dirichlet
     sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=0)
-    # move given the statistics: Dirichlet
+    # for move given the statistics: Dirichlet
     sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=0)
-    # v given the statistics: Gamma
+    # for v given the statistics: Gamma
     count_z = np.sum(z_probability, axis=0)
     # rows of y: mean and scatter
     block1_pool_1 = pooled(
@@ -140,20 +140,24 @@ def expect(data, size):
         # log weights of z at each step
         z_single = (
             np.where(first_of_step[:, None], np.log(begin), 0)
-            + (-0.5) * (y[:, None] - mu) ** 2 / v
+            - 0.5 * (y[:, None] - mu) ** 2 / v
             + 0.5 * np.log(1.0 / v)
-            + -0.9189385332046727
+            - 0.9189385332046727
         )
         # log weights of neighbours of z
         z_pair_weight = np.log(move)
         # z: forward and backward along step
         z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_norm)
+        # begin
         objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
+        # move
         objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        # v
+        objective = objective + np.sum(-3 * np.log(v) + (-1) / v)
+        # mu
+        objective = objective + np.sum(-0.005 * mu ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
         return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
 
 

@@ -53,11 +53,11 @@ def statistics(data, size):
     z_probability = data["z_probability"]
     z_pair = data["z_pair"]
     size_symbol = size["symbol"]
-    # begin given the statistics: Dirichlet
+    # for begin given the statistics: Dirichlet
     sum_z_first_of_step = np.sum(first_of_step[:, None] * z_probability, axis=0)
-    # move given the statistics: Dirichlet
+    # for move given the statistics: Dirichlet
     sum_first_of_step_z = np.sum((1 - first_of_step)[:, None, None] * z_pair, axis=0)
-    # emit given the statistics: Dirichlet
+    # for emit given the statistics: Dirichlet
     count_y_z = grouped((y,), (size_symbol,), z_probability)
     count_y_z = np.transpose(count_y_z, (1, 0))
     return {
@@ -111,10 +111,13 @@ def expect(data, size):
         z_pair_weight = np.log(move)
         # z: forward and backward along step
         z_probability, z_pair, z_norm = forward_backward(z_single, z_pair_weight[None], first_of_step)
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_norm)
+        # begin
         objective = objective + np.sum(np.sum(np.log(begin)) + special.gammaln(2 * size_state))
+        # move
         objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
+        # emit
         objective = objective + np.sum(np.sum(np.log(emit), axis=-1) + special.gammaln(2 * size_symbol))
         return {"z_probability": z_probability, "z_pair": z_pair}, float(objective)
 

@@ -92,7 +92,7 @@ def alone_1(data, size):
     x = data["x"]
     y = data["y"]
     return [
-        (-0.5) * (y - grey[x]) ** 2 + -0.9189385332046727,
+        -0.5 * (y - grey[x]) ** 2 - 0.9189385332046727,
     ]
 
 
@@ -141,9 +141,9 @@ def height_of(data, size):
     total = 0.0
     with np.errstate(all="ignore"):
         # grey
-        total = total + np.sum((-2) * (grey - np.array([0.0, 2.0])) ** 2 + -0.22579135264472738)
+        total = total + np.sum(-2 * (grey - np.array([0.0, 2.0])) ** 2 - 0.22579135264472738)
         # y
-        total = total + np.sum((-0.5) * (y - grey[x]) ** 2 + -0.9189385332046727)
+        total = total + np.sum(-0.5 * (y - grey[x]) ** 2 - 0.9189385332046727)
         # tie
         total = total + np.sum(0.6 * 1.0 * (x[a] == x[b]))
     return float(total)

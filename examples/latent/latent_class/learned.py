@@ -42,9 +42,9 @@ def statistics(data, size):
     x = data["x"]
     z_probability = data["z_probability"]
     size_answer = size["answer"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
-    # habit given the statistics: Dirichlet
+    # for habit given the statistics: Dirichlet
     count_x_z = np.sum(
         (1.0 * (x[:, None, :] == np.arange(size_answer)[:, None]))[:, :, None, :] * z_probability[:, None, :, None],
         axis=0,
@@ -94,9 +94,11 @@ def expect(data, size):
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
+        # habit
         objective = (
             objective
             + np.sum(

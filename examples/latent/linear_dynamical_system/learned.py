@@ -44,8 +44,8 @@ def start(data, size, generator):
     [h_earlier] = parted(cloud[..., size_k :], [(size_k,)])
     A = 0.5 * generator.standard_normal((size_k, size_j,))
     C = 0.5 * generator.standard_normal((size_d, size_k,))
-    q = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    r = 0.0 + np.exp(0.3 * generator.standard_normal(()))
+    q = np.exp(0.3 * generator.standard_normal(()))
+    r = np.exp(0.3 * generator.standard_normal(()))
     return {"h_point": h_point, "h_earlier": h_earlier, "A": A, "C": C, "q": q, "r": r}
 
 
@@ -165,7 +165,7 @@ def statistics_1(data, size):
     A = data["A"]
     size_k = size["k"]
     size_h_points = 4 * size_k
-    # q given the statistics: Gamma
+    # for q given the statistics: Gamma
     sum_first_of_step = np.sum(first_of_step)
     sum_first_of_step_2 = np.sum(-0.5 + 0.5 * first_of_step)
     sum_first_of_step_h = np.sum(first_of_step[:, None] * np.sum(h_point ** 2, axis=-1) / size_h_points, axis=(0, 1))
@@ -210,7 +210,7 @@ def statistics_2(data, size):
     C = data["C"]
     size_k = size["k"]
     size_h_points = 4 * size_k
-    # r given the statistics: Gamma
+    # for r given the statistics: Gamma
     sum_y_C_h = np.sum(
         (y[:, :, None] - np.sum(C[:, None, :] * h_point[:, None, :, :], axis=-1)) ** 2 / size_h_points,
         axis=(0, 1, 2),
@@ -337,15 +337,15 @@ def log_factors_h(data, size, at, before):
         np.sum(
             np.where(
                 first_of_step[:, None],
-                (-0.5) * h_at ** 2 / q + 0.5 * np.log(1.0 / q) + -0.9189385332046727,
-                (-0.5) * (h_at - np.sum(A * h_at_before[:, None, :], axis=-1)) ** 2 / q
+                -0.5 * h_at ** 2 / q + 0.5 * np.log(1.0 / q) - 0.9189385332046727,
+                -0.5 * (h_at - np.sum(A * h_at_before[:, None, :], axis=-1)) ** 2 / q
                 + 0.5 * np.log(1.0 / q)
-                + -0.9189385332046727,
+                - 0.9189385332046727,
             ),
             axis=-1,
         )
         + np.sum(
-            (-0.5) * (y - np.sum(C * h_at[:, None, :], axis=-1)) ** 2 / r + 0.5 * np.log(1.0 / r) + -0.9189385332046727,
+            -0.5 * (y - np.sum(C * h_at[:, None, :], axis=-1)) ** 2 / r + 0.5 * np.log(1.0 / r) - 0.9189385332046727,
             axis=-1,
         )
     )
@@ -377,12 +377,16 @@ def expect(data, size):
     with np.errstate(all="ignore"):
         # h: Gaussian given the rest
         h_point, h_earlier, h_integral = condition_h(data, size)
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(h_integral)
-        objective = objective + np.sum((-0.5) * A ** 2 + -0.9189385332046727)
-        objective = objective + np.sum((-0.5) * C ** 2 + -0.9189385332046727)
-        objective = objective + np.sum((-3) * np.log(q) + (-1) / q)
-        objective = objective + np.sum((-3) * np.log(r) + (-1) / r)
+        # A
+        objective = objective + np.sum(-0.5 * A ** 2 - 0.9189385332046727)
+        # C
+        objective = objective + np.sum(-0.5 * C ** 2 - 0.9189385332046727)
+        # q
+        objective = objective + np.sum(-3 * np.log(q) + (-1) / q)
+        # r
+        objective = objective + np.sum(-3 * np.log(r) + (-1) / r)
         return {"h_point": h_point, "h_earlier": h_earlier}, float(objective)
 
 

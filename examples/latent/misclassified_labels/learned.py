@@ -49,9 +49,9 @@ def statistics(data, size, exact=()):
     size_n = size["n"]
     size_k = size["k"]
     size_told = size["told"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
-    # error given the statistics: Dirichlet
+    # for error given the statistics: Dirichlet
     count_label_z = grouped((label,), (size_told,), z_probability)
     count_label_z = np.transpose(count_label_z, (1, 0))
     # rows of y: mean and scatter
@@ -121,21 +121,23 @@ def expect(data, size):
         z_log_weight = (
             np.log(p)
             + np.log(error[np.arange(size_k), label[:, None]])
-            + (-0.5) * (y[:, None] - mu) ** 2
-            + -0.9189385332046727
+            - 0.5 * (y[:, None] - mu) ** 2
+            - 0.9189385332046727
         )
         # z summed out
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
+        # error
         objective = (
             objective
             + np.sum(
                 np.sum(
-                    (np.where(1.0 * (np.arange(size_k)[:, None] == np.arange(size_told)), 8, 1.5) + -1) * np.log(error),
+                    (np.where(1.0 * (np.arange(size_k)[:, None] == np.arange(size_told)), 8, 1.5) - 1) * np.log(error),
                     axis=-1,
                 )
                 - np.sum(
@@ -147,7 +149,8 @@ def expect(data, size):
                 )
             )
         )
-        objective = objective + np.sum((-0.02) * mu ** 2 + -2.5283764456387727)
+        # mu
+        objective = objective + np.sum(-0.02 * mu ** 2 - 2.5283764456387727)
         return {"z_probability": z_probability}, float(objective)
 
 

@@ -45,7 +45,7 @@ def statistics(data, size, exact=()):
     size_n = size["n"]
     size_d = size["d"]
     size_k = size["k"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
     # rows of y: mean and scatter
     block1_pool_1 = pooled(
@@ -116,17 +116,20 @@ def expect(data, size):
         # log p(z = level, its data | parameters)
         z_log_weight = (
             np.log(p)
-            + np.sum((-0.5) * (y[:, None, :] - mu) ** 2 / v + 0.5 * np.log(1.0 / v) + -0.9189385332046727, axis=-1)
+            + np.sum(-0.5 * (y[:, None, :] - mu) ** 2 / v + 0.5 * np.log(1.0 / v) - 0.9189385332046727, axis=-1)
         )
         # z summed out
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * mu ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        # v
+        objective = objective + np.sum(-3 * np.log(v) + (-1) / v)
+        # mu
+        objective = objective + np.sum(-0.005 * mu ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
         return {"z_probability": z_probability}, float(objective)
 
 

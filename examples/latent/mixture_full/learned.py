@@ -45,7 +45,7 @@ def statistics(data, size, exact=()):
     size_n = size["n"]
     size_d = size["d"]
     size_k = size["k"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
     # rows of y: mean and scatter
     block1_pool_1 = pooled(
@@ -114,31 +114,34 @@ def expect(data, size):
         # log p(z = level, its data | parameters)
         z_log_weight = (
             np.log(p)
-            + (-0.5) * np.einsum("abc,bcd,abd->ab", y[:, None, :] - mu, precision, y[:, None, :] - mu)
+            - 0.5 * np.einsum("abc,bcd,abd->ab", y[:, None, :] - mu, precision, y[:, None, :] - mu)
             + 0.5 * log_determinant(precision)
-            + (-0.9189385332046727) * size_d
+            - 0.9189385332046727 * size_d
         )
         # z summed out
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
+        # precision
         objective = (
             objective
             + np.sum(
-                (1.5 + (-0.5) * size_d) * log_determinant(precision)
-                + (-0.5) * np.sum(precision[np.arange(size_k)[:, None], np.arange(size_d), np.arange(size_d)], axis=-1)
-                + (-1.3862943611198906) * size_d
+                (1.5 - 0.5 * size_d) * log_determinant(precision)
+                - 0.5 * np.sum(precision[np.arange(size_k)[:, None], np.arange(size_d), np.arange(size_d)], axis=-1)
+                - 1.3862943611198906 * size_d
                 - multivariate_lgamma(2, size_d)
             )
         )
+        # mu
         objective = (
             objective
             + np.sum(
-                (-0.05) * np.einsum("ab,abc,ac->a", mu, precision, mu)
-                + (-2.0702310797016956) * size_d
+                -0.05 * np.einsum("ab,abc,ac->a", mu, precision, mu)
+                - 2.0702310797016956 * size_d
                 + 0.5 * log_determinant(precision)
             )
         )

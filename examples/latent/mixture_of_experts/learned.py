@@ -43,7 +43,7 @@ def start(data, size, generator):
     z_probability = soft_start([y], (size_n,), size_k, generator)
     g = 0.5 * generator.standard_normal((size_k,))
     h = 0.5 * generator.standard_normal((size_k,))
-    v = 0.0 + np.exp(0.3 * generator.standard_normal((size_k,)))
+    v = np.exp(0.3 * generator.standard_normal((size_k,)))
     a = 0.5 * generator.standard_normal((size_k,))
     b = 0.5 * generator.standard_normal((size_k,))
     return {"z_probability": z_probability, "g": g, "h": h, "v": v, "a": a, "b": b}
@@ -56,7 +56,7 @@ def statistics_0(data, size, exact=()):
     z_probability = data["z_probability"]
     size_n = size["n"]
     size_k = size["k"]
-    # v given the statistics: Gamma
+    # for v given the statistics: Gamma
     count_z = np.sum(z_probability, axis=0)
     # rows of y: mean and scatter
     block1_pool_2 = pooled(
@@ -122,9 +122,9 @@ def log_factors_1(data, size):
     size_k = size["k"]
     total = 0.0
     # g
-    total = total + np.sum((-0.05555555555555555) * np.sum(g ** 2) + (-2.0175508218727822) * size_k)
+    total = total + np.sum(-0.05555555555555555 * np.sum(g ** 2) - 2.0175508218727822 * size_k)
     # h
-    total = total + np.sum((-0.05555555555555555) * np.sum(h ** 2) + (-2.0175508218727822) * size_k)
+    total = total + np.sum(-0.05555555555555555 * np.sum(h ** 2) - 2.0175508218727822 * size_k)
     # z
     total = (
         total
@@ -141,7 +141,7 @@ def slopes_1(data, size):
     h = data["h"]
     size_k = size["k"]
     g_slope = np.zeros((size_k,))
-    g_slope = g_slope + (-0.1111111111111111) * g
+    g_slope = g_slope + -0.1111111111111111 * g
     g_slope = g_slope + np.sum(z_probability.T, axis=-1)
     g_slope = (
         g_slope
@@ -156,7 +156,7 @@ def slopes_1(data, size):
         )
     )
     h_slope = np.zeros((size_k,))
-    h_slope = h_slope + (-0.1111111111111111) * h
+    h_slope = h_slope + -0.1111111111111111 * h
     h_slope = h_slope + z_probability.T @ x
     h_slope = (
         h_slope
@@ -211,21 +211,26 @@ def expect(data, size):
             g
             + h * x[:, None]
             + (-special.logsumexp(g + h * x[:, None], axis=-1))[:, None]
-            + (-0.5) * (y[:, None] - a - b * x[:, None]) ** 2 / v
+            - 0.5 * (y[:, None] - a - b * x[:, None]) ** 2 / v
             + 0.5 * np.log(1.0 / v)
-            + -0.9189385332046727
+            - 0.9189385332046727
         )
         # z summed out
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
-        objective = objective + np.sum((-0.05555555555555555) * g ** 2 + -2.0175508218727822)
-        objective = objective + np.sum((-0.05555555555555555) * h ** 2 + -2.0175508218727822)
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * a ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
-        objective = objective + np.sum((-0.005) * b ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        # g
+        objective = objective + np.sum(-0.05555555555555555 * g ** 2 - 2.0175508218727822)
+        # h
+        objective = objective + np.sum(-0.05555555555555555 * h ** 2 - 2.0175508218727822)
+        # v
+        objective = objective + np.sum(-3 * np.log(v) + (-1) / v)
+        # a
+        objective = objective + np.sum(-0.005 * a ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
+        # b
+        objective = objective + np.sum(-0.005 * b ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
         return {"z_probability": z_probability}, float(objective)
 
 

@@ -38,8 +38,8 @@ def start(data, size, generator):
     size_n = size["n"]
     z_probability = soft_start([y], (size_n,), size_k, generator)
     p = draw_shares(generator, np.full((size_k,), 5.0))
-    shape_2 = 0.0 + np.exp(0.3 * generator.standard_normal((size_k,)))
-    rate = 0.0 + np.exp(0.3 * generator.standard_normal((size_k,)))
+    shape_2 = np.exp(0.3 * generator.standard_normal((size_k,)))
+    rate = np.exp(0.3 * generator.standard_normal((size_k,)))
     return {"z_probability": z_probability, "p": p, "shape_2": shape_2, "rate": rate}
 
 
@@ -47,9 +47,9 @@ def statistics_0(data, size):
     """Expected statistics of all rows (Theorem 4.1)."""
     y = data["y"]
     z_probability = data["z_probability"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
-    # rate given the statistics: Gamma
+    # for rate given the statistics: Gamma
     sum_z_y = np.sum(y[:, None] * z_probability, axis=0)
     return {"count_z": count_z, "sum_z_y": sum_z_y}
 
@@ -95,9 +95,9 @@ def log_factors_1(data, size):
     size_k = size["k"]
     total = 0.0
     # shape
-    total = total + np.sum(np.sum(np.log(shape_2)) + (-0.1) * np.sum(shape_2) + (-4.605170185988091) * size_k)
+    total = total + np.sum(np.sum(np.log(shape_2)) - 0.1 * np.sum(shape_2) - 4.605170185988091 * size_k)
     # rate
-    total = total + np.sum(np.sum(np.log(rate)) + (-0.5) * np.sum(rate) + (-1.3862943611198906) * size_k)
+    total = total + np.sum(np.sum(np.log(rate)) - 0.5 * np.sum(rate) - 1.3862943611198906 * size_k)
     # y
     total = (
         total
@@ -121,10 +121,10 @@ def slopes_1(data, size):
     count_z_2 = data["count_z_2"]
     size_k = size["k"]
     shape_slope = np.zeros((size_k,))
-    shape_slope = shape_slope + 1.0 / shape_2 + -0.1
+    shape_slope = shape_slope + 1.0 / shape_2 - 0.1
     shape_slope = shape_slope + sum_z_y_2 - count_z_2 * special.digamma(shape_2) + count_z_2 * np.log(rate)
     rate_slope = np.zeros((size_k,))
-    rate_slope = rate_slope + 1.0 / rate + -0.5
+    rate_slope = rate_slope + 1.0 / rate - 0.5
     rate_slope = rate_slope + -sum_z_y_3 + count_z_2 * shape_2 / rate
     return {"shape_2": shape_slope, "rate": rate_slope}
 
@@ -165,7 +165,7 @@ def expect(data, size):
         # log p(z = level, its data | parameters)
         z_log_weight = (
             np.log(p)
-            + (shape_2 + -1) * np.log(y)[:, None]
+            + (shape_2 - 1) * np.log(y)[:, None]
             - rate * y[:, None]
             - special.gammaln(shape_2)
             + shape_2 * np.log(rate)
@@ -174,11 +174,14 @@ def expect(data, size):
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
-        objective = objective + np.sum(np.log(shape_2) + (-0.1) * shape_2 + -4.605170185988091)
-        objective = objective + np.sum(np.log(rate) + (-0.5) * rate + -1.3862943611198906)
+        # shape
+        objective = objective + np.sum(np.log(shape_2) - 0.1 * shape_2 - 4.605170185988091)
+        # rate
+        objective = objective + np.sum(np.log(rate) - 0.5 * rate - 1.3862943611198906)
         return {"z_probability": z_probability}, float(objective)
 
 

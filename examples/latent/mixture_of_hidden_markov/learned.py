@@ -73,16 +73,16 @@ def statistics(data, size):
     c_z_probability = data["c_z_probability"]
     c_z_before_z_probability = data["c_z_before_z_probability"]
     size_symbol = size["symbol"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_c = np.sum(c_probability, axis=0)
-    # begin given the statistics: Dirichlet
+    # for begin given the statistics: Dirichlet
     sum_c_series_of_step_z_first_of_step = np.sum(first_of_step[:, None, None] * c_z_probability, axis=0)
-    # move given the statistics: Dirichlet
+    # for move given the statistics: Dirichlet
     sum_first_of_step_c_series_of_step_z = np.sum(
         (1 - first_of_step)[:, None, None, None] * c_z_before_z_probability,
         axis=0,
     )
-    # emit given the statistics: Dirichlet
+    # for emit given the statistics: Dirichlet
     count_y_z = grouped((y,), (size_symbol,), z_probability)
     count_y_z = np.transpose(count_y_z, (1, 0))
     return {
@@ -169,11 +169,15 @@ def expect(data, size):
         c_z_before_z_probability = z_pair_share * c_probability[
             series_of_step[:, None], np.arange(size_kind)
         ][:, :, None, None]
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(c_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_kind))
+        # begin
         objective = objective + np.sum(np.sum(np.log(begin), axis=-1) + special.gammaln(2 * size_state))
+        # move
         objective = objective + np.sum(np.sum(np.log(move), axis=-1) + special.gammaln(2 * size_state))
+        # emit
         objective = objective + np.sum(np.sum(np.log(emit), axis=-1) + special.gammaln(2 * size_symbol))
         return {
             "c_probability": c_probability,

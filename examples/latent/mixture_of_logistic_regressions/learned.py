@@ -48,7 +48,7 @@ def start(data, size, generator):
 def statistics_0(data, size):
     """Expected statistics of all rows (Theorem 4.1)."""
     z_probability = data["z_probability"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
     return {"count_z": count_z}
 
@@ -76,9 +76,9 @@ def log_factors_1(data, size):
     size_k = size["k"]
     total = 0.0
     # a
-    total = total + np.sum((-0.05555555555555555) * np.sum(a ** 2) + (-2.0175508218727822) * size_k)
+    total = total + np.sum(-0.05555555555555555 * np.sum(a ** 2) - 2.0175508218727822 * size_k)
     # b
-    total = total + np.sum((-0.05555555555555555) * np.sum(b ** 2) + (-2.0175508218727822) * size_k)
+    total = total + np.sum(-0.05555555555555555 * np.sum(b ** 2) - 2.0175508218727822 * size_k)
     # y
     total = (
         total
@@ -104,7 +104,7 @@ def slopes_1(data, size):
     b = data["b"]
     size_k = size["k"]
     a_slope = np.zeros((size_k,))
-    a_slope = a_slope + (-0.1111111111111111) * a
+    a_slope = a_slope + -0.1111111111111111 * a
     a_slope = (
         a_slope
         + np.sum(
@@ -116,7 +116,7 @@ def slopes_1(data, size):
         )
     )
     b_slope = np.zeros((size_k,))
-    b_slope = b_slope + (-0.1111111111111111) * b
+    b_slope = b_slope + -0.1111111111111111 * b
     b_slope = (
         b_slope
         + np.sum(
@@ -175,11 +175,14 @@ def expect(data, size):
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
-        objective = objective + np.sum((-0.05555555555555555) * a ** 2 + -2.0175508218727822)
-        objective = objective + np.sum((-0.05555555555555555) * b ** 2 + -2.0175508218727822)
+        # a
+        objective = objective + np.sum(-0.05555555555555555 * a ** 2 - 2.0175508218727822)
+        # b
+        objective = objective + np.sum(-0.05555555555555555 * b ** 2 - 2.0175508218727822)
         return {"z_probability": z_probability}, float(objective)
 
 

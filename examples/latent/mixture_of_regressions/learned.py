@@ -48,7 +48,7 @@ def statistics(data, size, exact=()):
     z_probability = data["z_probability"]
     size_n = size["n"]
     size_k = size["k"]
-    # p given the statistics: Dirichlet
+    # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
     # rows of y: mean and scatter
     block1_pool_2 = pooled(
@@ -128,20 +128,24 @@ def expect(data, size):
         # log p(z = level, its data | parameters)
         z_log_weight = (
             np.log(p)
-            + (-0.5) * (y[:, None] - a - b * x[:, None]) ** 2 / v
+            - 0.5 * (y[:, None] - a - b * x[:, None]) ** 2 / v
             + 0.5 * np.log(1.0 / v)
-            + -0.9189385332046727
+            - 0.9189385332046727
         )
         # z summed out
         z_log_norm = special.logsumexp(z_log_weight, axis=-1)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_log_norm)
+        # p
         objective = objective + np.sum(np.sum(np.log(p)) + special.gammaln(2 * size_k))
-        objective = objective + np.sum((-3) * np.log(v) + (-1) / v)
-        objective = objective + np.sum((-0.005) * a ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
-        objective = objective + np.sum((-0.005) * b ** 2 / v + 0.5 * np.log(0.01 / v) + -0.9189385332046727)
+        # v
+        objective = objective + np.sum(-3 * np.log(v) + (-1) / v)
+        # a
+        objective = objective + np.sum(-0.005 * a ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
+        # b
+        objective = objective + np.sum(-0.005 * b ** 2 / v + 0.5 * np.log(0.01 / v) - 0.9189385332046727)
         return {"z_probability": z_probability}, float(objective)
 
 

@@ -147,11 +147,9 @@ def log_factors_z(data, size, at):
     size_k = size["k"]
     [z_at] = parted(at, [(size_k,)])
     z_value = (
-        np.sum((-0.5) * z_at ** 2 + -0.9189385332046727, axis=-1)
+        np.sum(-0.5 * z_at ** 2 - 0.9189385332046727, axis=-1)
         + np.sum(
-            (-0.5) * tau * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2
-            + 0.5 * np.log(tau)
-            + -0.9189385332046727,
+            -0.5 * tau * (x - mu - np.sum(w * z_at[:, None, :], axis=-1)) ** 2 + 0.5 * np.log(tau) - 0.9189385332046727,
             axis=-1,
         )
     )
@@ -180,11 +178,14 @@ def expect(data, size):
     with np.errstate(all="ignore"):
         # z: Gaussian given the rest
         z_point, z_integral = condition_z(data, size)
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(z_integral)
+        # tau
         objective = objective + np.sum(np.log(tau) - tau)
-        objective = objective + np.sum((-0.005) * tau * mu ** 2 + 0.5 * np.log(0.01 * tau) + -0.9189385332046727)
-        objective = objective + np.sum((-0.5) * tau * w ** 2 + 0.5 * np.log(tau) + -0.9189385332046727)
+        # mu
+        objective = objective + np.sum(-0.005 * tau * mu ** 2 + 0.5 * np.log(0.01 * tau) - 0.9189385332046727)
+        # w
+        objective = objective + np.sum(-0.5 * tau * w ** 2 + 0.5 * np.log(tau) - 0.9189385332046727)
         return {"z_point": z_point}, float(objective)
 
 

@@ -35,8 +35,8 @@ def start(data, size, generator):
     size_n = size["n"]
     a = 0.5 * generator.standard_normal(())
     b = 0.5 * generator.standard_normal(())
-    tau = 0.0 + np.exp(0.3 * generator.standard_normal(()))
-    weight = 0.0 + np.exp(0.3 * generator.standard_normal((size_n,)))
+    tau = np.exp(0.3 * generator.standard_normal(()))
+    weight = np.exp(0.3 * generator.standard_normal((size_n,)))
     return {"a": a, "b": b, "tau": tau, "weight": weight}
 
 
@@ -83,7 +83,7 @@ def draw_1(data, size, generator):
     weight = data["weight"]
     y = data["y"]
     size_n = size["n"]
-    # tau given the statistics: Gamma
+    # for tau given the statistics: Gamma
     sum_y_a_b_x = np.sum((y - a - b * x) ** 2 * weight)
     # tau given the statistics: Gamma
     tau_shape = 2 + 0.5 * size_n

@@ -114,9 +114,9 @@ def draw_parameters(data, size, generator):
     size_doc = size["doc"]
     size_topic = size["topic"]
     size_term = size["term"]
-    # theta given the statistics: Dirichlet
+    # for theta given the statistics: Dirichlet
     count_doc_of_word_z = grouped((doc_of_word, z), (size_doc, size_topic))
-    # phi given the statistics: Dirichlet
+    # for phi given the statistics: Dirichlet
     count_w_z = grouped((w, z), (size_term, size_topic))
     # theta given the statistics: Dirichlet
     theta_concentration = 0.5 + count_doc_of_word_z

@@ -42,10 +42,10 @@ def statistics(data, size):
     y = data["y"]
     active_probability = data["active_probability"]
     size_active_levels = size["active_levels"]
-    # share given the statistics: Beta
+    # for share given the statistics: Beta
     sum_active = np.sum(active_probability * np.arange(size_active_levels), axis=(0, 1))
     sum_active_2 = np.sum(active_probability * (1 - np.arange(size_active_levels)), axis=(0, 1))
-    # rate given the statistics: Gamma
+    # for rate given the statistics: Gamma
     sum_active_y = np.sum(active_probability * np.arange(size_active_levels) * y[:, None], axis=(0, 1))
     return {"sum_active": sum_active, "sum_active_2": sum_active_2, "sum_active_y": sum_active_y}
 
@@ -97,9 +97,11 @@ def expect(data, size):
         active_log_norm = special.logsumexp(active_log_weight, axis=-1)
         # posterior of active
         active_probability = np.exp(active_log_weight + (-active_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(active_log_norm)
+        # share
         objective = objective + np.sum(np.log(share) + np.log(1 - share) + 1.7917594692280554)
+        # rate
         objective = objective + np.sum(np.log(rate) - rate)
         return {"active_probability": active_probability}, float(objective)
 

@@ -19,6 +19,7 @@ from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
 from platewright.backends.kernels import ascent, coordinates, density
 from platewright.backends.layout import laid_out
+from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.modes import inside_lines, mode_lines
@@ -134,11 +135,12 @@ class _EMEmitter(HiddenEmitter):
         """Expectations, and the objective."""
         body, results = self.hidden_lines()
         parts = self.log_norms()
-        for factor in self.plan.rest:
-            parts.append(f"np.sum({self.printer.printed(factor.expression, factor.axes, full=True)})")
-        body.append("# log p(data, parameters)")
+        body.append("# log p(data, parameters): hidden variables summed out, then the factors without them")
         body.append(f"objective = {parts[0] if parts else '0.0'}")
         body += [f"objective = objective + {part}" for part in parts[1:]]
+        for factor in self.plan.rest:
+            value = f"np.sum({self.printer.printed(factor.expression, factor.axes, full=True)})"
+            body += [f"# {comment(factor.owner)}", f"objective = objective + {value}"]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in results)
         body.append(f"return {{{listed}}}, float(objective)")
         doc = "Expectations of the hidden variables given parameters, and log p(data, parameters)."

@@ -157,17 +157,19 @@ class NumpyPrinter:
         parts = [self.code(term, scope) for term in terms]
         axes = self.joined(parts, scope)
         text = self.aligned(parts[0], axes)
-        for part in parts[1:]:
+        for term, part in zip(terms[1:], parts[1:], strict=True):
             shown = self.aligned(part, axes, _SUM)
-            text += f" - {shown[1:]}" if shown.startswith("-") and part.level == _PRODUCT else f" + {shown}"
+            is_single = part.level == _PRODUCT or isinstance(term, Constant)  # its sign is that of all of it
+            text += f" - {shown[1:]}" if shown.startswith("-") and is_single else f" + {shown}"
         return Code(text, axes, _SUM)
 
     def multiply(self, factors: tuple[Expression, ...], scope: Scope) -> Code:
         over = [f for f in factors if isinstance(f, Power) and f.exponent == Constant(-1.0)]
         top = [factor for factor in factors if factor not in over]
         sign = ""
-        if top and top[0] == Constant(-1.0) and len(top) > 1:
-            sign, top = "-", top[1:]
+        if len(top) > 1 and isinstance(top[0], Constant) and top[0].value < 0:
+            sign, size = "-", -top[0].value
+            top = top[1:] if size == 1.0 else [Constant(size), *top[1:]]
         parts = [self.code(factor, scope) for factor in top] or [Code("1.0", ())]
         under = [self.code(factor.base, scope) for factor in over]
         axes = self.joined(parts + under, scope)

@@ -79,8 +79,9 @@ class Emitter:
         body: list[str] = []
         reason = ""
         for statement in self.program.passes:
-            body += self._because(statement.because, reason)
-            reason = statement.because
+            needed = f"for {statement.because}" if isinstance(statement, Statistic) else statement.because
+            body += self._because(statement.because and needed, reason)
+            reason = statement.because and needed
             match statement:
                 case Statistic():
                     body += self.statistic(statement)

@@ -27,7 +27,8 @@ def started(emitter: Emitter, node: Variable) -> str:
     if isfinite(domain.lower) and isfinite(domain.upper):
         return f"{domain.lower!r} + {domain.upper - domain.lower!r} * generator.beta(4.0, 4.0, {shape})"
     if isfinite(domain.lower):
-        return f"{domain.lower!r} + np.exp(0.3 * generator.standard_normal({shape}))"
+        beyond = f"np.exp(0.3 * generator.standard_normal({shape}))"
+        return f"{domain.lower!r} + {beyond}" if domain.lower else beyond
     if isfinite(domain.upper):
         return f"{domain.upper!r} - np.exp(0.3 * generator.standard_normal({shape}))"
     return f"0.5 * generator.standard_normal({shape})"
