@@ -24,8 +24,9 @@ from platewright.run.hidden.chain import ChainWeights, backward_sample, forward,
 from platewright.run.hidden.chain_group import Recursed, possible, shared
 from platewright.schemas.chain_group import find_chain_groups, without_chains
 from platewright.schemas.expectations import expectations
-from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
+from platewright.schemas.hidden import Group, Hidden, find_hidden
 from platewright.schemas.latent import Chain, chain_programs
+from platewright.schemas.nested_groups import find_groups
 
 Sizes = Mapping[str, int]
 Values = Mapping[str, Array]
