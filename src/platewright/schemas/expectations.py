@@ -18,7 +18,7 @@ from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schemas.body_program import body_program
 from platewright.schemas.hidden import Clique, Group, at_levels, group_holding, joint_name
-from platewright.schemas.nested_groups import given_place
+from platewright.schemas.nested_groups import given_place, outermost_first
 
 IMPOSSIBLE = -1e300
 """In place of minus infinity, the message about values that cannot be: differences with it stay defined."""
@@ -27,20 +27,14 @@ IMPOSSIBLE = -1e300
 def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[str, ...]]) -> Program:
     """Log weights, messages and probabilities of all groups; `joint` are the sets whose probabilities are wanted."""
     body: list[Assign] = []
-    wanted: dict[tuple[str, ...], None] = {}
-    wanted |= dict.fromkeys((item.name,) for group in groups for item in group.members)
-    wanted |= dict.fromkeys(joint)
-    around = {clique.others: None for group in groups if group.places for clique in group.last if clique.others}
-    wanted |= around
-    later = []
+    single = [(item.name,) for group in groups for item in group.members]
+    around = [clique.others for group in groups if group.places for clique in group.last]
+    wanted = tuple(dict.fromkeys([*single, *joint, *around]))
     for group in groups:
         body += upwards(group)
-        if group.places:
-            later.append(group)
-        else:
-            body += _probabilities(group, groups, tuple(wanted))
-    for group in reversed(later):  # what is around a group is known when its turn comes
-        body += _probabilities(group, groups, tuple(wanted))
+        body += [] if group.places else _probabilities(group, groups, wanted)
+    for group in outermost_first(groups):
+        body += _probabilities(group, groups, wanted) if group.places else []
     return body_program(graph, body)
 
 

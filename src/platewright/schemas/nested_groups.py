@@ -110,6 +110,11 @@ def _messages(group: Group) -> list[Factor]:
     ]
 
 
+def outermost_first(groups: Sequence[Group]) -> list[Group]:
+    """Groups in an order in which each comes after those around it."""
+    return [*(group for group in groups if not group.places), *reversed([group for group in groups if group.places])]
+
+
 def given_place(group: Group, name: str, element: Place) -> Place:
     """Where a group finds a variable around it, for one of its own elements."""
     own: dict[Expression, Expression] = dict(zip(group.axes, element, strict=True))
