@@ -140,6 +140,8 @@ def parts_of_states() -> pw.Model:
 
 
 SERIES = {"series": 2, "step": 5}
+
+
 def factors_of_schools() -> pw.Model:
     """The class of a school decides how the factors of its pupils show."""
     m = pw.Model("factors of pupils, classes of schools")

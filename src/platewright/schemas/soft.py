@@ -124,9 +124,9 @@ class Softener:
             whole = whole.times(found)
             settled |= set(chain.above)
         for tree in trees_of(self.groups):
-            inside = [item for group in tree for item in group.members]
-            items = [item for item in inside if item.name in named - settled]
-            if items and settled & {item.name for item in inside}:
+            members = [item for group in tree for item in group.members]
+            items = [item for item in members if item.name in named - settled]
+            if items and settled & {item.name for item in members}:
                 return Declined(NAME, f"a statistic needs {items[0].name} together with a chain of its class")
             found = self.together(parts, items, whole)
             if isinstance(found, Declined):
