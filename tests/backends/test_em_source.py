@@ -16,7 +16,7 @@ from platewright.run.hidden.em import Expected, Runner
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.schemas.em import EMPlan, plan_em
-from schemas import chains_that_meet, flat_mixtures, hierarchies, mixtures, sequences
+from schemas import chains_that_meet, flat_mixtures, hierarchies, mixtures, nested_classes, sequences
 from schemas.gaussian_latents import LATENTS
 from schemas.small_instance import Case, instance
 
@@ -33,6 +33,7 @@ EVERY = (
     *hierarchies.HIERARCHIES,
     *LATENTS,
     *chains_that_meet.MEETING,
+    *nested_classes.NESTED,
 )
 CASES = [case for case in EVERY if is_planned(case)]
 

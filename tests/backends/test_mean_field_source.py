@@ -12,9 +12,10 @@ from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from schemas import chains_that_meet
 from schemas.field_models import EVERY
+from schemas.nested_classes import NESTED
 from schemas.small_instance import Case, instance
 
-FOUND = [(case, plan_mean_field(case.graph, "posterior")) for case in (*EVERY, *chains_that_meet.MEETING)]
+FOUND = [(case, plan_mean_field(case.graph, "posterior")) for case in (*EVERY, *chains_that_meet.MEETING, *NESTED)]
 CASES = [(case, plan) for case, plan in FOUND if isinstance(plan, MeanFieldPlan)]
 
 

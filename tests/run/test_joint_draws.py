@@ -13,12 +13,12 @@ from platewright.operation import Declined
 from platewright.run.hidden import joint_draws
 from platewright.run.hidden.joint_draws import JointHidden, conditioned, joint_hidden
 from platewright.schemas.em import EMPlan, plan_em
-from schemas import chains_that_meet, tied_classes
+from schemas import chains_that_meet, nested_classes, tied_classes
 from schemas.enumeration import weighed
 from schemas.mutation import Mutant, planted
 from schemas.small_instance import Case, Values, instance
 
-CASES = (*chains_that_meet.MEETING, *tied_classes.TIED)
+CASES = (*chains_that_meet.MEETING, *tied_classes.TIED, *nested_classes.NESTED)
 COUNT = 3000
 
 

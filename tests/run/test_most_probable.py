@@ -13,7 +13,7 @@ from platewright.run.hidden import joint_draws, most_probable
 from platewright.run.hidden.most_probable import most_probable_states
 from platewright.schemas import expectations
 from platewright.schemas.em import EMPlan, plan_em
-from schemas import chains_that_meet, grouped_classes, mixtures, sequences, tied_classes
+from schemas import chains_that_meet, grouped_classes, mixtures, nested_classes, sequences, tied_classes
 from schemas.enumeration import weighed
 from schemas.mutation import Mutant, planted
 from schemas.small_instance import Case, instance
@@ -24,6 +24,7 @@ CASES = tuple(
         *chains_that_meet.MEETING,
         *tied_classes.TIED,
         *grouped_classes.GROUPED,
+        *nested_classes.NESTED,
         *sequences.CHAINS,
         *mixtures.MIXTURES,
     )

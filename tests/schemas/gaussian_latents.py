@@ -140,6 +140,40 @@ def parts_of_states() -> pw.Model:
 
 
 SERIES = {"series": 2, "step": 5}
+
+
+def factors_of_schools() -> pw.Model:
+    """The class of a school decides how the factors of its pupils show."""
+    m = pw.Model("factors of pupils, classes of schools")
+    school, c, d, k = m.plate("school"), m.plate("c", 2), m.plate("d", 2), m.plate("k", 1)
+    pupil = m.plate("pupil", within=school)
+    m.p = pw.Dirichlet(2, over=c)
+    m.mu = pw.Normal(0, sd=3, plates=(c, d))
+    m.w = pw.Normal(0, sd=1, plates=(c, d, k))
+    m.psi = pw.InverseGamma(3, scale=2, plates=d)
+    m.g = pw.Categorical(m.p, plates=school)
+    m.z = pw.Normal(0, sd=1, plates=(pupil, k))
+    m.x = pw.Normal(m.mu[m.g] + pw.dot(m.w[m.g], m.z, over=k), variance=m.psi, plates=(pupil, d))
+    return m
+
+
+def factors_of_both() -> pw.Model:
+    """The factors of pupils depend on classes of their own and of their school."""
+    m = pw.Model("factors of pupils, classes of pupils and of schools")
+    school, a, c, d, k = m.plate("school"), m.plate("a", 2), m.plate("c", 2), m.plate("d", 2), m.plate("k", 1)
+    pupil = m.plate("pupil", within=school)
+    m.p = pw.Dirichlet(2, over=a)
+    m.r = pw.Dirichlet(2, over=c, plates=a)
+    m.mu = pw.Normal(0, sd=3, plates=(c, d))
+    m.w = pw.Normal(0, sd=1, plates=(a, d, k))
+    m.psi = pw.InverseGamma(3, scale=2, plates=d)
+    m.g = pw.Categorical(m.p, plates=school)
+    m.u = pw.Categorical(m.r[m.g], plates=pupil)
+    m.z = pw.Normal(0, sd=1, plates=(pupil, k))
+    m.x = pw.Normal(m.mu[m.u] + pw.dot(m.w[m.g], m.z, over=k), variance=m.psi, plates=(pupil, d))
+    return m
+
+
 LATENTS: tuple[Case, ...] = (
     Case("factor_analysis", factor_analysis, ("x",), {"n": 4}),
     Case("principal_components", principal_components, ("x",), {"n": 4}),
@@ -151,4 +185,6 @@ LATENTS: tuple[Case, ...] = (
     Case("factors_of_states", factors_of_states, ("x",), {"step": 3}),
     Case("parts_of_states", parts_of_states, ("y",), {"step": 3}),
     Case("switching_cause", switching_cause, ("y",), {"n": 3}),
+    Case("factors_of_schools", factors_of_schools, ("x",), {"school": 3, "pupil": 4}, {"pupil": (0, 2, 2, 0)}),
+    Case("factors_of_both", factors_of_both, ("x",), {"school": 2, "pupil": 3}, {"pupil": (1, 0, 1)}),
 )

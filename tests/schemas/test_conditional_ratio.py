@@ -37,11 +37,12 @@ from schemas.coded import CODED
 from schemas.coupled import COUPLED
 from schemas.hierarchies import HIERARCHIES
 from schemas.mixtures import MIXTURES
+from schemas.nested_classes import NESTED
 from schemas.sequences import CHAINS, WALKS
 from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
 from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED, *NESTED)
 TOLERANCE = 1e-9
 
 

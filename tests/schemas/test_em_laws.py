@@ -18,6 +18,7 @@ from platewright.schemas.em import EMPlan, plan_em
 from schemas.chains_that_meet import MEETING
 from schemas.enumeration import expectations, weighed
 from schemas.mixtures import MIXTURES
+from schemas.nested_classes import NESTED
 from schemas.sequences import CHAINS
 from schemas.small_instance import Case, Instance, Values, instance
 from schemas.tied_classes import TIED
@@ -28,7 +29,7 @@ def plan_of(case: Case) -> EMPlan | None:
     return None if isinstance(found, Declined) else found
 
 
-SOLVED = tuple(case for case in (*MIXTURES, *TIED, *CHAINS, *MEETING) if plan_of(case) is not None)
+SOLVED = tuple(case for case in (*MIXTURES, *TIED, *CHAINS, *MEETING, *NESTED) if plan_of(case) is not None)
 
 
 def parts(case: Case, seed: int) -> tuple[EMPlan, Instance, Runner]:
@@ -44,7 +45,7 @@ def parameters(plan: EMPlan, small: Instance) -> Values:
 
 
 def test_most_models_with_hidden_classes_have_an_em() -> None:
-    assert len(SOLVED) >= 25
+    assert len(SOLVED) >= 25 and all(case in SOLVED for case in NESTED)
 
 
 @pytest.mark.parametrize("case", SOLVED, ids=str)

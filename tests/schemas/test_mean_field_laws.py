@@ -12,6 +12,7 @@ from platewright.schemas.hidden import factors_of
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from schemas.chains_that_meet import MEETING
 from schemas.enumeration import expectations, weighed
+from schemas.nested_classes import NESTED
 from schemas.sequences import CHAINS
 from schemas.small_instance import Case, instance
 from schemas.tied_classes import TIED
@@ -22,7 +23,7 @@ def plan_of(case: Case) -> MeanFieldPlan | None:
     return None if isinstance(found, Declined) else found
 
 
-SOLVED = tuple(case for case in (*TIED, *CHAINS, *MEETING) if plan_of(case) is not None)
+SOLVED = tuple(case for case in (*TIED, *CHAINS, *MEETING, *NESTED) if plan_of(case) is not None)
 
 
 def parts(case: Case, seed: int) -> tuple[MeanFieldPlan, Runner, dict[str, np.ndarray]]:
@@ -33,8 +34,8 @@ def parts(case: Case, seed: int) -> tuple[MeanFieldPlan, Runner, dict[str, np.nd
     return plan, runner, runner.start(np.random.default_rng(seed))
 
 
-def test_chains_that_meet_have_a_mean_field() -> None:
-    assert {case.name for case in MEETING} <= {case.name for case in SOLVED}
+def test_chains_that_meet_and_nested_classes_have_a_mean_field() -> None:
+    assert {case.name for case in (*MEETING, *NESTED)} <= {case.name for case in SOLVED}
 
 
 @pytest.mark.parametrize("case", SOLVED, ids=str)

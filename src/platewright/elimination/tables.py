@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from math import prod
 
 from platewright.algebra.build import add, equal, log_sum_exp, multiply, substitute, totals
@@ -16,6 +17,7 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
+from platewright.algebra.put_in import put_in
 from platewright.elimination.state import State, TableConditional
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
@@ -101,7 +103,8 @@ def _at_level(
     place = next(iter(places(factor, name)))
     if reason := looked_up_apart(factor, place, set(unknown)):
         return Declined(f"sum out {name}", f"`{name}` is looked up at {reason} in {factor.owner}")
-    return at_element(factor, place, axes, substitute(factor.expression, {Reference(name, place): level}))
+    expression = substitute(factor.expression, {Reference(name, place): level})
+    return at_element(factor, place, axes, expression, unknown)
 
 
 def looked_up_apart(factor: Factor, place: tuple[Expression, ...], unknown: set[str]) -> str:
@@ -126,9 +129,16 @@ def _is_code(at: Expression, factor: Factor, unknown: set[str]) -> bool:
 
 
 def at_element(
-    factor: Factor, place: tuple[Expression, ...], axes: tuple[Index, ...], expression: Expression
+    factor: Factor,
+    place: tuple[Expression, ...],
+    axes: tuple[Index, ...],
+    expression: Expression,
+    unknown: Collection[str] = (),
 ) -> Expression:
-    """The sum of an expression over those elements of a factor's plates that belong to one element at `axes`."""
+    """The sum of an expression over those elements of a factor's plates that belong to one element at `axes`.
+
+    Where rows name their element, other unknowns that they look up by it are those of the element itself.
+    """
     pairs = zip(axes, place, strict=True)
     own: dict[Expression, Expression] = {at: axis for axis, at in pairs if isinstance(at, Index)}
     changes = {**own}
@@ -137,8 +147,17 @@ def at_element(
         if axis in axes and axis not in own:
             changes[axis] = new = fresh(axis, taken)
             taken.add(new)
-    picked = [
-        equal(substitute(at, changes), axis) for axis, at in zip(axes, place, strict=True) if not isinstance(at, Index)
-    ]
+    codes = {substitute(at, changes): axis for axis, at in zip(axes, place, strict=True) if not isinstance(at, Index)}
+    picked = [equal(code, axis) for code, axis in codes.items()]
     left = [changes.get(axis, axis) for axis in factor.axes if axis not in own]
-    return totals(multiply(*picked, substitute(expression, changes)), left)  # type: ignore[arg-type]
+    inside = _named_by_element(substitute(expression, changes), codes, unknown)
+    return totals(multiply(*picked, inside), left)  # type: ignore[arg-type]
+
+
+def _named_by_element(expression: Expression, codes: Mapping[Expression, Index], names: Collection[str]) -> Expression:
+    """An expression in which variables that are looked up by codes of an element are looked up by the element."""
+    changes: dict[Expression, Expression] = {}
+    for part in walk(expression):
+        if codes and isinstance(part, Reference) and part.name in names:
+            changes[part] = Reference(part.name, tuple(put_in(at, codes) for at in part.indices))
+    return put_in(expression, changes) if changes else expression

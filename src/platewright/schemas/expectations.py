@@ -17,7 +17,8 @@ from platewright.graph.graph import Graph
 from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schemas.body_program import body_program
-from platewright.schemas.hidden import Clique, Group, at_levels, joint_name
+from platewright.schemas.hidden import Clique, Group, at_levels, group_holding, joint_name
+from platewright.schemas.nested_groups import given_place, outermost_first
 
 IMPOSSIBLE = -1e300
 """In place of minus infinity, the message about values that cannot be: differences with it stay defined."""
@@ -26,13 +27,46 @@ IMPOSSIBLE = -1e300
 def expectations(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[str, ...]]) -> Program:
     """Log weights, messages and probabilities of all groups; `joint` are the sets whose probabilities are wanted."""
     body: list[Assign] = []
+    single = [(item.name,) for group in groups for item in group.members]
+    around = [clique.others for group in groups if group.places for clique in group.last]
+    wanted = tuple(dict.fromkeys([*single, *joint, *around]))
     for group in groups:
-        body += upwards(group) + downwards(group)
-        made = {statement.name for statement in body}
-        wanted: list[tuple[str, ...]] = [(item.name,) for item in group.members]
-        wanted += [found for found in joint if set(found) <= set(group.levels)]
-        body += [_marginal(group, found) for found in wanted if joint_name(found) not in made]
+        body += upwards(group)
+        body += [] if group.places else _probabilities(group, groups, wanted)
+    for group in outermost_first(groups):
+        body += _probabilities(group, groups, wanted) if group.places else []
     return body_program(graph, body)
+
+
+def guesses(graph: Graph, groups: Sequence[Group], joint: Sequence[tuple[str, ...]]) -> Program:
+    """Joint probabilities to begin with, from soft guesses of single variables: each on its own so far."""
+    body = []
+    arrays = {item.probability: (*item.axes, item.level) for group in groups for item in group.members}
+    for names in joint:
+        group = group_holding(groups, names)
+        assert group is not None  # a statistic was made soft by it
+        inner = {item.name for item in group.members}
+        at = {name: group.axes if name in inner else given_place(group, name, group.axes) for name in names}
+        parts = [Reference(joint_name((name,)), (*at[name], group.levels[name])) for name in names]
+        body.append(Assign(joint_name(names), _axes(group, names), multiply(*parts), f"guess of {', '.join(names)}"))
+    return body_program(graph, body, arrays)
+
+
+def _probabilities(group: Group, groups: Sequence[Group], wanted: Sequence[tuple[str, ...]]) -> list[Assign]:
+    """Joint probabilities of cliques, then those that are wanted and are not there yet."""
+    body = downwards(group, (lambda names: _around(group, groups, names)) if group.places else None)
+    made = {statement.name for statement in body}
+    own = [found for found in wanted if group_holding(groups, found) is group]
+    return body + [_marginal(group, found) for found in own if joint_name(found) not in made]
+
+
+def _around(group: Group, groups: Sequence[Group], names: Sequence[str]) -> Expression:
+    """The probability of variables around a group, as its own elements find them."""
+    holding = group_holding(groups, names)
+    assert holding is not None  # the message about them is a factor of it
+    inner = next(item for item in holding.members if item.name in names)
+    place = given_place(group, inner.name, group.axes)
+    return Reference(joint_name(names), (*place, *(group.levels[name] for name in names)))
 
 
 Leave = Callable[[Expression, Index], Expression]

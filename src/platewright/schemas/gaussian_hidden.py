@@ -3,8 +3,8 @@
     log factors of an element = c + g'u - u'P u / 2        P, g by differentiating twice and once
     integral                  = value at the mean + (d/2) log 2 pi - log |P| / 2
 
-P may depend on hidden classes of the same element: the integral is then a table over their levels, and the classes are
-treated as if that table were one of their factors.
+P may depend on hidden classes of the same element, or of elements around it: the integral is then a table over their
+levels, and the classes are treated as if that table were one of their factors.
 """
 
 from __future__ import annotations
@@ -25,16 +25,14 @@ from platewright.algebra.expression import (
     walk,
 )
 from platewright.algebra.put_in import put_in
-from platewright.elimination.tables import places
+from platewright.elimination.tables import looked_up_apart, places
 from platewright.errors import ModelError
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schemas.body_program import body_program
-from platewright.schemas.hidden import NAME, Hidden, earlier_name
-
-Place = tuple[Expression, ...]
+from platewright.schemas.hidden import NAME, Hidden, Place, earlier_name, joint_name
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,9 @@ class GaussianGroup:
     members: tuple[GaussianMember, ...]
     batch: tuple[Index, ...]
     classes: tuple[Hidden, ...]
-    """Hidden classes of the same element on which it depends."""
+    """Hidden classes on which it depends."""
+    places: tuple[Place, ...]
+    """Where an element finds each of them."""
     step: Index | None
     """The axis of `batch` along which neighbours depend on each other."""
     curvature: Program
@@ -99,8 +99,14 @@ class GaussianGroup:
     @property
     def integral(self) -> Factor:
         """The integral as a log factor of the classes."""
-        symbols = tuple(Reference(item.name, self.batch) for item in self.classes)
+        symbols = tuple(Reference(item.name, place) for item, place in zip(self.classes, self.places, strict=True))
         return Factor(self.name, self.batch, Reference(self.log_norm, (*self.batch, *symbols)))
+
+    @property
+    def share(self) -> Reference:
+        """The probability of the classes of an element."""
+        place = self.batch if self.batch in self.places else self.places[0]
+        return Reference(joint_name([item.name for item in self.classes]), (*place, *self.axes[len(self.batch) :]))
 
 
 def block_name(group: str, one: str, two: str) -> str:
@@ -148,8 +154,6 @@ def _group(
     plates = _batch_plates(graph, members, factors, step)
     if not plates:
         return Declined(NAME, f"the elements of {', '.join(members)} depend on each other across all their plates")
-    if odd := next((item for item in tied if {axis.plate for axis in item.axes} != plates), None):
-        return Declined(NAME, f"the hidden variables {odd.name} and {members[0]} meet but live on other plates")
     batch = tuple(axis for axis in graph.nodes[members[0]].axes if axis.plate in plates)
     if step is not None and len(batch) > 1:
         return Declined(NAME, f"{members[0]} is a chain beside other plates")
@@ -157,14 +161,47 @@ def _group(
         GaussianMember(name, node.axes, tuple(axis for axis in node.axes if axis.plate not in plates))
         for name, node in ((name, graph.nodes[name]) for name in members)
     )
-    moved = []
+    around: list[Place] = []
+    for item in tied:
+        place = _class_place(item, factors, held, batch, [one.name for one in classes])
+        if isinstance(place, Declined):
+            return place
+        around.append(place)
+    if batch not in around and len(set(around)) > 1:
+        return Declined(NAME, f"{members[0]} meets classes of several plates around it, but none of its own")
+    whole = add(*(_moved(factor, held, batch, tied) for factor in factors))
+    return _integrated(graph, held, batch, tied, tuple(around), step, whole)
+
+
+def _class_place(
+    item: Hidden, factors: Sequence[Factor], members: Sequence[GaussianMember], batch: Place, hidden: Sequence[str]
+) -> Place | Declined:
+    """The one place at which elements find a class: their own, or one that holds them."""
+    found = set()
     for factor in factors:
-        found = _moved(factor, held, batch, tied)
-        if isinstance(found, Declined):
-            return found
-        moved.append(found)
-    whole = add(*moved)
-    return _integrated(graph, held, batch, tied, step, whole)
+        own = _elements(factor, members, batch)
+        found |= {tuple(put_in(at, own) for at in place) for place in places(factor, item.name)}
+    if len(found) == 1:
+        place = found.pop()
+        axes = tuple(axis for axis in batch if isinstance(axis, Index))
+        if not looked_up_apart(Factor(item.name, axes, Reference(item.name, place)), place, set(hidden)):
+            return place
+    return Declined(
+        NAME,
+        f"the hidden variables {item.name} and {members[0].name} meet but live on other plates, and elements of "
+        f"{members[0].name} do not each belong to one of {item.name}",
+    )
+
+
+def _elements(factor: Factor, members: Sequence[GaussianMember], batch: Place) -> dict[Expression, Expression]:
+    """Where a factor looks members up, by the axes of an element."""
+    found: dict[Expression, Expression] = {}
+    for member in members:
+        for place in places(factor, member.name):
+            for axis, at in zip(member.axes, place, strict=True):
+                if axis in batch:
+                    found[at.index if isinstance(at, Lag) else at] = axis
+    return found
 
 
 def _step(graph: Graph, members: list[str], factors: list[Factor]) -> Index | None:
@@ -214,23 +251,18 @@ def _moved(
     members: tuple[GaussianMember, ...],
     batch: tuple[Index, ...],
     classes: tuple[Hidden, ...],
-) -> Expression | Declined:
+) -> Expression:
     """A factor's contribution to one element: classes at their levels, earlier values under a name of their own."""
     expression = factor.expression
-    changes: dict[Expression, Expression] = {}
+    changes = _elements(factor, members, batch)
     for member in members:
         for place in places(factor, member.name):
-            for axis, at in zip(member.axes, place, strict=True):
-                if axis in batch:
-                    changes[at.index if isinstance(at, Lag) else at] = axis
             if any(isinstance(at, Lag) for at in place):
                 now = tuple(at.index if isinstance(at, Lag) else at for at in place)
                 earlier = Reference(earlier_name(member.name), now)
                 expression = put_in(expression, {Reference(member.name, place): earlier})
     for item in classes:
         for place in places(factor, item.name):
-            if tuple(changes.get(at, at) for at in place) != item.axes:
-                return Declined(NAME, f"{factor.owner} ties {item.name} and {members[0].name} at different elements")
             expression = put_in(expression, {Reference(item.name, place): item.level})
     left = [axis for axis in factor.axes if axis not in changes]
     groups = [equal(at, axis) for at, axis in changes.items() if isinstance(at, Reference)]
@@ -244,6 +276,7 @@ def _integrated(
     members: tuple[GaussianMember, ...],
     batch: tuple[Index, ...],
     classes: tuple[Hidden, ...],
+    around: tuple[Place, ...],
     step: Index | None,
     whole: Expression,
 ) -> GaussianGroup | Declined:
@@ -270,9 +303,8 @@ def _integrated(
     except ModelError as error:
         return Declined(NAME, f"{', '.join(m.name for m in members)}: {error.found}")
     value = Assign(f"{title}.value", axes, _at_values(whole, members, batch, classes), "log factors")
-    return GaussianGroup(
-        members, batch, classes, step, _program(graph, blocks, members, axes), _program(graph, [value], members, axes)
-    )
+    programs = (_program(graph, blocks, members, axes), _program(graph, [value], members, axes))
+    return GaussianGroup(members, batch, classes, around, step, *programs)
 
 
 def _versions(member: GaussianMember, step: Index | None) -> list[str]:

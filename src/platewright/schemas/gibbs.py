@@ -36,7 +36,7 @@ from platewright.schemas.bounds import bounded_block, is_bounded
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
 from platewright.schemas.rough import funnels, rough_blocks, touching
-from platewright.schemas.tied_classes import tied_classes
+from platewright.schemas.tied_classes import may_nest, tied_classes
 
 NAME = "gibbs"
 __all__ = [
@@ -110,16 +110,7 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
             blocks.append(found)
     beside = funnels(now, factors, blocks)
     blocks = [*_in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks), *beside]
-    for group in tied_classes(now, factors, hidden):
-        together = _class_block(now, group)
-        if together is not None:
-            blocks.append(together)
-            continue
-        for name in group:
-            drawn = hidden_block(now, name)
-            if isinstance(drawn, Declined):
-                drawn = SiteBlock((name,), touching(factors, (name,)), drawn.reason)
-            blocks.append(drawn)
+    blocks += _hidden_blocks(now, factors, hidden)
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
@@ -227,8 +218,35 @@ def _drawn(plan: Plan) -> set[str]:
     return {name for conditional in plan.conditionals for name in conditional.variables}
 
 
+def _hidden_blocks(graph: Graph, factors: tuple[Factor, ...], hidden: Sequence[str]) -> list[Block]:
+    """Hidden classes: those of one element that meet as one draw, those around it with them, and others one by one."""
+    blocks: list[Block] = []
+    for group in tied_classes(graph, factors, hidden):
+        together = _class_block(graph, group)
+        found = [together] if together is not None else [_alone(graph, factors, name) for name in group]
+        for block in found:
+            whole = None
+            for other in blocks if isinstance(block, ExactBlock) else []:
+                if isinstance(other, ExactBlock) and may_nest(graph, factors, other.variables, block.variables):
+                    whole = _class_block(graph, (*other.variables, *block.variables))
+                    if whole is not None:
+                        blocks[blocks.index(other)] = whole
+                        break
+            if whole is None:
+                blocks.append(block)
+    return blocks
+
+
+def _alone(graph: Graph, factors: tuple[Factor, ...], name: str) -> Block:
+    """One hidden variable given all else; where its elements meet, element by element."""
+    drawn = hidden_block(graph, name)
+    if not isinstance(drawn, Declined):
+        return drawn
+    return SiteBlock((name,), touching(factors, (name,)), drawn.reason)
+
+
 def _class_block(graph: Graph, group: tuple[str, ...]) -> ExactBlock | None:
-    """Several hidden classes of one element as one draw, where their joint table has a closed form."""
+    """Several hidden classes as one draw, where each has a table once those before it are summed out."""
     if len(group) == 1:
         return None
     found = plan_exact(_given_all_but(graph, group), "posterior", with_evidence=False)

@@ -8,7 +8,7 @@ every element. The order in which it is eliminated is chosen here, once, for all
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from platewright.operation import Declined
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, hidden_block
 
 NAME = "em"
+Place = tuple[Expression, ...]
 USUAL_LEVELS = 3
 """How many levels a variable counts for in the choice of an order, where only the data will tell."""
 
@@ -99,6 +100,8 @@ class Group:
     cliques: tuple[Clique, ...]
     given: tuple[Hidden, ...] = ()
     """Variables that others sum out later: its messages are about them."""
+    places: tuple[Place, ...] = ()
+    """Where an element finds each of them, if they live on plates around it."""
 
     @property
     def axes(self) -> tuple[Index, ...]:
@@ -120,6 +123,14 @@ class Group:
         """The cliques whose messages leave the group."""
         names = {item.name for item in self.members}
         return tuple(clique for clique in self.cliques if not names & set(clique.others))
+
+
+def group_holding(groups: Sequence[Group], names: Collection[str]) -> Group | None:
+    """The group whose tables hold some variables together: the innermost of those that they belong to."""
+    for group in groups:
+        if set(names) <= set(group.levels) and any(item.name in names for item in group.members):
+            return group
+    return None
 
 
 def earlier_name(name: str) -> str:
@@ -158,17 +169,6 @@ def find_hidden(graph: Graph, name: str) -> Hidden | Declined:
     return Declined(NAME, reason)
 
 
-def find_groups(hidden: Sequence[Hidden]) -> tuple[Group, ...] | Declined:
-    """Hidden variables grouped by those of their factors in which they meet."""
-    groups = []
-    for members in connected(hidden):
-        found = group_of(members, factors_of(members))
-        if isinstance(found, Declined):
-            return found
-        groups.append(found)
-    return tuple(groups)
-
-
 def connected(hidden: Sequence[Hidden]) -> list[list[Hidden]]:
     """Variables that meet, directly or through others, in the order of writing."""
     waiting = list(hidden)
@@ -191,13 +191,8 @@ def connected(hidden: Sequence[Hidden]) -> list[list[Hidden]]:
 def group_of(members: Sequence[Hidden], factors: Sequence[Factor], given: Sequence[Hidden] = ()) -> Group | Declined:
     """One group with its elimination order; what is given stays."""
     names = {item.name for item in members}
-    if odd := next((item for item in members if _plates(item) != _plates(members[0])), None):
-        places = " and ".join(", ".join(_plates(item)) or "no plate" for item in (members[0], odd))
-        return Declined(
-            NAME,
-            f"the hidden variables {members[0].name} and {odd.name} meet but live on other plates ({places}): what is "
-            "hidden on two plates is summed out together only where one of them is a chain",
-        )
+    if odd := next((item for item in members if plates_of(item) != plates_of(members[0])), None):
+        return on_other_plates(members[0], odd)
     for factor in factors:
         if reason := _apart(factor, names):
             return Declined(NAME, reason)
@@ -208,8 +203,19 @@ def group_of(members: Sequence[Hidden], factors: Sequence[Factor], given: Sequen
     return Group(tuple(members), _cliques(order, kept, factors), tuple(given))
 
 
-def _plates(item: Hidden) -> tuple[str, ...]:
+def plates_of(item: Hidden) -> tuple[str, ...]:
+    """The names of its plates."""
     return tuple(axis.plate for axis in item.axes)
+
+
+def on_other_plates(one: Hidden, other: Hidden) -> Declined:
+    """The refusal of two variables that meet where neither lives inside the other."""
+    shown = " and ".join(", ".join(plates_of(item)) or "no plate" for item in (one, other))
+    return Declined(
+        NAME,
+        f"the hidden variables {one.name} and {other.name} meet but live on other plates ({shown}): what is hidden on "
+        "two plates is summed out together only where each element of one belongs to one element of the other",
+    )
 
 
 def factors_of(hidden: Sequence[Hidden]) -> list[Factor]:

@@ -15,9 +15,10 @@ from platewright.program.program import Program
 from platewright.schemas.chain_group import ChainGroup, Scope, find_chain_groups, without_chains
 from platewright.schemas.chain_programs import chain_shares, chain_start, chain_weights
 from platewright.schemas.exact import may_be_zero
-from platewright.schemas.expectations import expectations
+from platewright.schemas.expectations import expectations, guesses
 from platewright.schemas.gaussian_hidden import GaussianGroup, find_gaussian_groups
-from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
+from platewright.schemas.hidden import Group, Hidden, find_hidden
+from platewright.schemas.nested_groups import find_groups
 from platewright.schemas.soft import softened
 
 Seen = Callable[[Factor], Factor | Declined]
@@ -60,6 +61,8 @@ class Latent:
     """The complete programs, one for each block of parameters, made soft."""
     expect: Program
     """Log weights and probabilities of hidden classes that are not chains."""
+    start: Program
+    """Joint probabilities of hidden classes to begin with, from guesses of single ones."""
     joint: tuple[tuple[str, ...], ...]
     """Sets of hidden classes whose joint probabilities the statistics need."""
 
@@ -155,8 +158,8 @@ def find_latent(
         if isinstance(chain, Declined):
             return chain
         chains.append(chain)
-    expect = expectations(graph, groups, tuple(joint))
-    return Latent(tuple(hidden), groups, tuple(chains), clouds, tuple(programs), expect, tuple(joint))
+    expect, start = expectations(graph, groups, tuple(joint)), guesses(graph, groups, tuple(joint))
+    return Latent(tuple(hidden), groups, tuple(chains), clouds, tuple(programs), expect, start, tuple(joint))
 
 
 def chain_programs(graph: Graph, group: ChainGroup, scopes: tuple[Scope, ...]) -> Chain | Declined:

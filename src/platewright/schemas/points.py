@@ -11,6 +11,7 @@ from __future__ import annotations
 from platewright.algebra.build import power
 from platewright.algebra.differentiate import differentiate
 from platewright.algebra.expression import Expression, Lag, Reference, Size, mentions, walk
+from platewright.algebra.put_in import put_in
 from platewright.errors import ModelError
 from platewright.operation import Declined
 from platewright.program.program import expressions_of
@@ -38,7 +39,12 @@ def in_points(statement: Statistic | Pool, group: GaussianGroup) -> Weighing | D
             elements[element] = None
     if len(elements) > 1:
         return Declined(NAME, f"a statistic needs {shown} at several places")
-    classes = tuple((item.name, element) for item in group.classes for element in elements)
+    at: list[dict[Expression, Expression]] = [dict(zip(group.batch, one, strict=True)) for one in elements]
+    classes = tuple(
+        (item.name, tuple(put_in(one, own) for one in place))
+        for item, place in zip(group.classes, group.places, strict=True)
+        for own in at
+    )
     return Weighing(power(Size(group.point.plate), -1.0), changes, (group.point,), classes)
 
 

@@ -22,7 +22,8 @@ from platewright.program.statements import Cell, Feature, Pool, Statistic
 from platewright.schemas.chain_group import ChainGroup, Scope
 from platewright.schemas.chain_programs import check_scope
 from platewright.schemas.gaussian_hidden import GaussianGroup
-from platewright.schemas.hidden import NAME, Group, Hidden, earlier_name, joint_name
+from platewright.schemas.hidden import NAME, Group, Hidden, earlier_name, group_holding, joint_name
+from platewright.schemas.nested_groups import given_place, trees_of
 from platewright.schemas.points import in_points
 from platewright.schemas.weighing import Place, Weighing, places_in
 
@@ -90,8 +91,9 @@ class Softener:
 
     def axes(self, names: tuple[str, ...]) -> tuple[Index, ...]:
         """The axes of a joint probability."""
-        items = [next(item for item in self.hidden if item.name == name) for name in names]
-        return (*items[0].axes, *(item.level for item in items))
+        group = group_holding(self.groups, names)
+        assert group is not None  # else no such probability would be wanted
+        return (*group.axes, *(group.levels[name] for name in names))
 
     def statement(self, statement: Statistic | Pool) -> Statistic | Pool | Declined:
         """One statement with expectations in place of hidden values."""
@@ -121,11 +123,12 @@ class Softener:
                 return found
             whole = whole.times(found)
             settled |= set(chain.above)
-        for group in self.groups:
-            members = [item for item in group.members if item.name in named - settled]
-            if members and settled & set(group.levels):
-                return Declined(NAME, f"a statistic needs {members[0].name} together with a chain of its class")
-            found = self.together(parts, members, whole)
+        for tree in trees_of(self.groups):
+            members = [item for group in tree for item in group.members]
+            items = [item for item in members if item.name in named - settled]
+            if items and settled & {item.name for item in members}:
+                return Declined(NAME, f"a statistic needs {items[0].name} together with a chain of its class")
+            found = self.together(parts, items, whole)
             if isinstance(found, Declined):
                 return found
             whole = whole.times(found)
@@ -136,21 +139,29 @@ class Softener:
         )
 
     def together(self, parts: list[Expression], items: list[Hidden], around: Weighing) -> Weighing | Declined:
-        """The joint probability of members of one group at one element."""
+        """The joint probability of variables at one element of a group, and of what that element finds around it."""
         if not items:
             return Weighing()
         names = tuple(item.name for item in items)
-        found = {place for item in items for place in places_in(parts, item.name)}
-        found |= {place for name, place in around.elements if name in names}
-        if len(found) > 1:
+        group = group_holding(self.groups, names)
+        if group is None or not any(set(names) <= set(clique.scope) for clique in group.cliques):
+            return Declined(NAME, f"a statistic needs {', '.join(names)} together, which no table of the sums holds")
+        found: dict[str, set[Place]] = {name: places_in(parts, name) for name in names}
+        for name, place in around.elements:
+            if name in found:
+                found[name].add(place)
+        inner = [item.name for item in group.members if item.name in names]
+        own = set[Place]().union(*(found[name] for name in inner))
+        if len(own) > 1 or any(isinstance(at, Lag) for place in own for at in place):
             return Declined(NAME, f"a statistic needs {', '.join(names)} at several places")
-        place = found.pop()
-        if any(isinstance(at, Lag) for at in place):
-            return Declined(NAME, f"a statistic needs {', '.join(names)} at several places")
+        (place,) = own
+        at = {name: place if name in inner else given_place(group, name, place) for name in names}
+        if odd := next((name for name in names if found[name] != {at[name]}), None):
+            return Declined(NAME, f"a statistic needs {odd} at several places")
         if len(names) > 1:
             self.joint[names] = None
         levels = tuple(item.level for item in items)
-        changes: dict[Expression, Expression] = {Reference(item.name, place): item.level for item in items}
+        changes: dict[Expression, Expression] = {Reference(item.name, at[item.name]): item.level for item in items}
         return Weighing(Reference(joint_name(names), (*place, *levels)), changes, levels)
 
     def along_chain(self, parts: list[Expression], chain: ChainGroup, around: Weighing) -> Weighing | Declined:

@@ -19,7 +19,7 @@ from platewright.language.plate import beginning
 from platewright.program.statements import Assign
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.hidden import Hidden, joint_name
+from platewright.schemas.hidden import Hidden
 from platewright.schemas.latent import Chain
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -50,7 +50,7 @@ class HiddenEmitter(Emitter):
             both |= {**group.curvature.columns, **group.value.columns}
         for chain in plan.latent.chains:
             both |= {**chain.weights.columns, **chain.shares.columns, **chain.start.columns}
-        both |= plan.expect.columns
+        both |= {**plan.latent.start.columns, **plan.expect.columns}
         both |= {name: node.axes for name, node in nodes.items() if name in self.data or name in plan.learned}
         self.both = {name: axes for name, axes in both.items() if name not in plan.latent.names}
         self.clouds = [GaussianText(self, group, self.making, self.with_entropy) for group in plan.latent.gaussian]
@@ -63,7 +63,12 @@ class HiddenEmitter(Emitter):
     def _is_read(self, name: str) -> bool:
         """Whether a known variable enters any step."""
         latent = self.plan.latent
-        programs = [*latent.programs, latent.expect, *(p for g in latent.gaussian for p in (g.curvature, g.value))]
+        programs = [
+            *latent.programs,
+            latent.expect,
+            latent.start,
+            *(p for g in latent.gaussian for p in (g.curvature, g.value)),
+        ]
         programs += [program for chain in latent.chains for program in (chain.weights, chain.shares, chain.start)]
         if any(name in program.columns for program in programs):
             return True
@@ -202,10 +207,8 @@ class HiddenEmitter(Emitter):
         for chain in self.plan.latent.chains:
             body += self.assigned(chain.start.assignments)
             found += [statement.name for statement in chain.start.body]
-        for joint in self.plan.latent.joint:
-            if joint_name(joint) not in found:
-                body.append(self.independent(joint))
-                found.append(joint_name(joint))
+        body += self.assigned(self.plan.latent.start.assignments)
+        found += [statement.name for statement in self.plan.latent.start.body]
         for cloud in self.clouds:
             body += cloud.start(self.data)
             found += [name for name in cloud.arrays if name.endswith((".point", ".earlier"))]
@@ -230,14 +233,6 @@ class HiddenEmitter(Emitter):
             text = self.names(name)
             found.append(f"levels_apart({text})" if node.domain.kind == "levels" else text)
         return found
-
-    def independent(self, joint: tuple[str, ...]) -> str:
-        """Joint probabilities of several variables, each on its own so far."""
-        parts = []
-        for number, name in enumerate(joint):
-            marks = ", ".join(":" if k == number else "None" for k in range(len(joint)))
-            parts.append(f"{self.names(f'{name}.probability')}[..., {marks}]")
-        return f"{self.names(joint_name(joint))} = {' * '.join(parts)}"
 
 
 STAND_INS = ("start", "expect", "improved", "learn", "sweep", "statistics", "climbed", "parameters", "raised")

@@ -199,8 +199,8 @@ class _MeanFieldEmitter(HiddenEmitter):
         found = [text for group in self.plan.latent.groups for text in self.clique_entropies(group)]
         for cloud in self.plan.latent.gaussian:
             entropy = self.names(f"{cloud.name}.entropy")
-            classes = tuple(item.name for item in cloud.classes)
-            found.append(f"np.sum({self.names(joint_name(classes))} * {entropy})" if classes else f"np.sum({entropy})")
+            share = f"{self.printer.printed(cloud.share, cloud.axes, full=True)} * " if cloud.classes else ""
+            found.append(f"np.sum({share}{entropy})")
         for chain in self.plan.latent.chains:
             found.append(self.chain_entropy(chain))
             found += [text for inner in chain.group.inner for text in self.clique_entropies(inner)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from platewright.errors import ImproperPosterior, NotFinite, ParameterError, PlatewrightError
 from platewright.family import Array
+from platewright.schemas.expectations import IMPOSSIBLE
 
 RUNAWAY = 1e9
 """In units of the data, how far draws may be from zero under a flat prior."""
@@ -25,7 +26,7 @@ def check_counts(least: int = 1, **counts: float) -> None:
 
 def check_possible(name: str, log_weight: Array) -> None:
     """Data that no value of a hidden variable allows are an error, never a NaN."""
-    impossible = np.argwhere(np.isneginf(log_weight))
+    impossible = np.argwhere(np.asarray(log_weight) <= IMPOSSIBLE / 2)
     if not len(impossible):
         return
     where = ", ".join(str(number) for number in impossible[0])

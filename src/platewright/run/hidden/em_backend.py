@@ -1,7 +1,8 @@
 """Which steps of EM are C's: both, fused into one pass over the rows; the statistics alone; or none.
 
 A fused pass never stores probabilities, but knows hidden classes and chains of them only. Where hidden variables are
-Gaussian, meet along chains, or parameters take turns, NumPy makes the expectations and C sums them up.
+Gaussian, meet along chains or on plates inside one another, or parameters take turns, NumPy makes the expectations and
+C sums them up.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ def why_not_fused(plan: EMPlan) -> str:
         return "parameters take turns"
     if not all(chain.group.alone for chain in plan.latent.chains):
         return "a chain meets other hidden variables"
+    if inner := next((group for group in plan.latent.groups if group.places), None):
+        shown = ", ".join(item.name for item in (*inner.members, *inner.given))
+        return f"{shown} are hidden on plates inside one another"
     return ""
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Index
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
@@ -24,8 +23,9 @@ from platewright.run.hidden.chain import ChainWeights, backward_sample, forward,
 from platewright.run.hidden.chain_group import Recursed, possible, shared
 from platewright.schemas.chain_group import find_chain_groups, without_chains
 from platewright.schemas.expectations import expectations
-from platewright.schemas.hidden import Group, Hidden, find_groups, find_hidden
+from platewright.schemas.hidden import Group, Hidden, find_hidden
 from platewright.schemas.latent import Chain, chain_programs
+from platewright.schemas.nested_groups import find_groups, outermost_first
 
 Sizes = Mapping[str, int]
 Values = Mapping[str, Array]
@@ -80,11 +80,20 @@ class Conditioned:
     def draw(self, generator: np.random.Generator | None) -> dict[str, Array]:
         """One draw of all of them together; without a generator the best values, if maxima were taken before."""
         drawn: dict[str, Array] = {}
-        for group in self.plan.groups:
-            drawn |= _descended(group, self.computed, {}, generator)
+        for group in outermost_first(self.plan.groups):
+            drawn |= _descended(group, self.computed, self._around(group, drawn), generator)
         for chain, one in zip(self.plan.chains, self.passed, strict=True):
             drawn |= self._along(chain, one, drawn, generator)
         return drawn
+
+    def _around(self, group: Group, drawn: Values) -> dict[str, Array]:
+        """The classes around a group, as each of its elements finds them."""
+        environment = Environment(self.everything, self.sizes)
+        found = {}
+        for item, place in zip(group.given, group.places, strict=True):
+            codes = [np.asarray(evaluate(at, environment, group.axes), dtype=np.int64) for at in place]
+            found[item.name] = drawn[item.name][tuple(codes)]
+        return found
 
     def _along(
         self, chain: Chain, one: Recursed, drawn: Values, generator: np.random.Generator | None
@@ -110,7 +119,9 @@ class Conditioned:
             seen[before] = np.where(weights.first, 0, np.concatenate([values[:1], values[:-1]]))
         found = dict(states)
         for inner in group.inner:
-            found |= _descended(inner, one.computed, {**seen, **states}, generator, group.step)
+            shape = [-1 if axis == group.step else 1 for axis in inner.axes]
+            given = {name: values.reshape(shape) for name, values in {**seen, **states}.items()}
+            found |= _descended(inner, one.computed, given, generator)
         return found
 
 
@@ -132,17 +143,15 @@ def conditioned(plan: JointHidden, everything: Values, sizes: Sizes) -> Conditio
 
 
 def _descended(
-    group: Group, computed: Values, given: Values, generator: np.random.Generator | None, step: Index | None = None
+    group: Group, computed: Values, given: Values, generator: np.random.Generator | None
 ) -> dict[str, Array]:
-    """The first variable of each clique given the others, the last clique first; `given` are values of steps."""
+    """The first variable of each clique given the others, the last clique first; `given` are those of the elements."""
     drawn: dict[str, Array] = {}
     for clique in reversed(group.cliques):
         weights = np.asarray(computed[clique.log_weight])
         shape = weights.shape[: len(group.axes)]
         places: list[Array] = list(np.indices(shape, sparse=True))
-        others = []
-        for name in clique.others:
-            others.append(drawn[name] if name in drawn else given[name][places[group.axes.index(step)]])
+        others = [drawn[name] if name in drawn else given[name] for name in clique.others]
         rows = np.moveaxis(weights, len(group.axes), -1)[(*places, *others)]
         noise = 0.0 if generator is None else generator.gumbel(size=rows.shape)
         drawn[clique.first] = np.argmax(rows + noise, axis=-1)

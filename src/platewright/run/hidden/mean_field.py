@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from platewright.algebra.evaluate import Environment, evaluate
 from platewright.elimination.loadings import direction_sizes
 from platewright.family import Array
 from platewright.program.program import EVIDENCE
@@ -20,7 +21,6 @@ from platewright.run.hidden.gaussian_hidden import condition, with_points
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.starting import starting_values
 from platewright.schemas.field_blocks import ENTROPY, FieldBlock
-from platewright.schemas.hidden import joint_name
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -113,7 +113,7 @@ class Runner:
             found |= shares
             entropy += chain_entropy(chain, one, shares, given, self.all_sizes)
         for cloud, conditioned in clouds.items():
-            names = tuple(item.name for item in cloud.classes)
-            weight = found[joint_name(names)] if names else 1.0
+            known = Environment({**everything, **found}, self.all_sizes)
+            weight = evaluate(cloud.share, known, cloud.axes) if cloud.classes else 1.0
             entropy += float(np.sum(weight * conditioned.entropy))
         return found, entropy

@@ -13,7 +13,7 @@ from platewright.program.program import Program
 from platewright.run.exact.native import _keys
 from platewright.run.execute import Statistics, loaded
 from platewright.run.hidden.row_file import RowFile, Rows
-from platewright.schemas.hidden import joint_name
+from platewright.schemas.hidden import group_holding, joint_name
 from platewright.schemas.latent import Latent
 
 
@@ -37,9 +37,10 @@ class Recalled(Mapping[str, Array]):
     def __init__(self, latent: Latent, file: RowFile, expected: Callable[[Rows], Mapping[str, Array]]) -> None:
         self.file, self.expected = file, expected
         self.axis = {item.probability: _position(item.axes, file.row) for item in latent.hidden}
-        for group in latent.groups:
-            inside = [found for found in latent.joint if set(found) <= set(group.levels)]
-            self.axis |= {joint_name(found): _position(group.axes, file.row) for found in inside}
+        for names in latent.joint:
+            group = group_holding(latent.groups, names)
+            assert group is not None  # a statistic was made soft by it
+            self.axis[joint_name(names)] = _position(group.axes, file.row)
         for cloud in latent.gaussian:
             self.axis |= {member.point: _position(cloud.axes, file.row) for member in cloud.members}
 

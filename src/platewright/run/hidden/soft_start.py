@@ -9,11 +9,12 @@ import numpy as np
 from platewright.backends.kernels.gaussian import about_the_seen
 from platewright.family import Array
 from platewright.operations.split_partly_known import observed_name
+from platewright.run.execute import finish, loaded
 from platewright.run.hidden.chain_group import start_shares
 from platewright.run.hidden.gaussian_hidden import start_points
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import GaussianGroup, GaussianMember
-from platewright.schemas.hidden import Hidden, hidden_named, joint_name
+from platewright.schemas.hidden import Hidden
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -32,7 +33,8 @@ def start_expectations(
         found[item.probability] = probability.reshape(*shape, levels)
     for chain in plan.latent.chains:
         found |= start_shares(chain, found, columns, sizes)
-    found |= {joint_name(names): _independent(names, plan, found) for names in plan.latent.joint}
+    if plan.latent.start.body:
+        found |= finish(plan.latent.start, loaded(plan.latent.start), {}, {**columns, **found}, sizes)
     for cloud in plan.latent.gaussian:
         means = {member.name: _guess(member, cloud, columns, sizes, generator) for member in cloud.members}
         found |= start_points(cloud, means, sizes)
@@ -55,18 +57,6 @@ def _guess(
     rows = tuple(number for number, axis in enumerate(member.axes) if axis in cloud.batch)
     seen = np.asarray(columns[observed_name(name)], dtype=float)
     return about_the_seen(noise, np.asarray(columns[name], dtype=float), seen, rows)
-
-
-def _independent(names: tuple[str, ...], plan: EMPlan | MeanFieldPlan, found: Mapping[str, Array]) -> Array:
-    """Joint probabilities of several variables, each on its own so far."""
-    rank = len(hidden_named(plan.hidden, names[0]).axes)
-    whole = np.ones(1)
-    for number, name in enumerate(names):
-        single = found[f"{name}.probability"]
-        shape = [*single.shape[:rank], *(1 for _ in names)]
-        shape[rank + number] = single.shape[rank]
-        whole = whole * single.reshape(shape)
-    return whole
 
 
 def _features(

@@ -1,0 +1,1067 @@
+"""factors_within_classes: expectation maximisation, derived and written by Platewright.
+
+expected statistics of g, factor, then the exact mode of mean, loading, then of share, then of noise
+
+The model:
+    share[kind] ~ Dirichlet(concentration=2)
+    mean[kind, reading] ~ Normal(mean=0, precision=0.1111111111111111)
+    loading[kind, reading] ~ Normal(mean=0, precision=1)
+    noise[reading] ~ InverseGamma(shape=3, scale=2)
+    g[patient] ~ Categorical(probabilities=share[kind])
+    factor[visit] ~ Normal(mean=0, precision=1)
+    x[visit, reading] ~ Normal(mean=mean[g[patient@visit[visit]], reading] + loading[g[patient@visit[visit]],
+        reading] factor[visit], precision=noise[reading]^(-1))
+
+Run:  python FILE data.csv [option=value ...]
+
+data.csv has a header and a row for each visit, with these columns:
+    patient          a level of patient
+    x[0], x[1], ...  a real number
+
+Options and their defaults:
+    seed=0  restarts=5  iterations=1000  tolerance=1e-10
+"""
+
+import csv
+import inspect
+import sys
+
+import numpy as np
+from scipy import special
+
+
+# -- the algorithm, as derived from the model --------------------------------------------------------------------------
+
+
+def start(data, size, generator):
+    """Soft guesses of the hidden variables, and moderate parameters."""
+    size_visit = size["visit"]
+    size_reading = size["reading"]
+    size_patient = size["patient"]
+    size_kind = size["kind"]
+    g_probability = soft_start([], (size_patient,), size_kind, generator)
+    [factor_point] = parted(
+        points_about(members_joined([generator.normal(size=(size_visit, size_kind,))], (size_visit, size_kind,), [1])),
+        [()],
+    )
+    share = draw_shares(generator, np.full((size_kind,), 5.0))
+    mean_2 = 0.5 * generator.standard_normal((size_kind, size_reading,))
+    loading = 0.5 * generator.standard_normal((size_kind, size_reading,))
+    noise = 0.0 + np.exp(0.3 * generator.standard_normal((size_reading,)))
+    return {
+        "g_probability": g_probability,
+        "factor_point": factor_point,
+        "share": share,
+        "mean_2": mean_2,
+        "loading": loading,
+        "noise": noise,
+    }
+
+
+def statistics_0(data, size, exact=()):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    patient_of_visit = data["patient_of_visit"]
+    noise = data["noise"]
+    x = data["x"]
+    g_probability = data["g_probability"]
+    factor_point = data["factor_point"]
+    size_visit = size["visit"]
+    size_reading = size["reading"]
+    size_kind = size["kind"]
+    size_factor_points = 2 * 1
+    # rows of x: mean and scatter
+    block1_pool_2 = pooled(
+        [
+            1,
+            np.ravel(
+                np.broadcast_to(
+                    np.transpose(factor_point, (0, 2, 1))[:, None, :, :],
+                    (size_visit, size_reading, size_factor_points, size_kind),
+                )
+            ),
+            np.ravel(np.broadcast_to(x[:, :, None, None], (size_visit, size_reading, size_factor_points, size_kind))),
+        ],
+        np.ravel(
+            np.broadcast_to(
+                (
+                    g_probability[
+                        patient_of_visit[:, None], np.arange(size_kind)
+                    ][:, None, :] / size_factor_points / noise[:, None]
+                )[:, :, None, :],
+                (size_visit, size_reading, size_factor_points, size_kind),
+            )
+        ),
+        [
+            np.ravel(np.broadcast_to(np.arange(size_kind), (size_visit, size_reading, size_factor_points, size_kind))),
+            np.ravel(
+                np.broadcast_to(
+                    np.arange(size_reading)[:, None, None], (size_visit, size_reading, size_factor_points, size_kind)
+                )
+            ),
+        ],
+        (size_kind, size_reading,),
+        "block1_pool_2" in exact,
+    )
+    return {"block1_pool_2": block1_pool_2}
+
+
+def maximise_0(found, data, size):
+    """The mode of mean_2, loading given statistics and the other parameters."""
+    size_reading = size["reading"]
+    size_kind = size["kind"]
+    block1_pool_2 = found["block1_pool_2"]
+    # mean, loading given the rest: jointly Gaussian
+    block1_columns = edges_of(1, 1)
+    # rows of mean
+    block1_rows_0 = np.full((size_kind, size_reading, 2), [1, 0])
+    block1_rows_0 = weighted_rows(block1_rows_0, np.sqrt(0.1111111111111111))
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[0]]], block1_columns[-1], 1)
+    # rows of loading
+    block1_rows_1 = np.full((size_kind, size_reading, 2), [1, 0])
+    block1_rows_1 = weighted_rows(block1_rows_1)
+    block1_rows_1 = placed(block1_rows_1, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
+    # rows of x
+    block1_rows_2 = rows_of_pool(*block1_pool_2)
+    block1_rows_2 = placed(
+        block1_rows_2, [(0, 1), (1, 2)], [[block1_columns[0]], [block1_columns[1]]], block1_columns[-1], 1
+    )
+    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 2)
+    block1 = triangularised(block1, block1_columns[2], 1, '`mean`, `loading`')
+    block1_root = block1["root"]
+    block1_right = block1["right"]
+    block1_best = np.linalg.solve(block1_root, block1_right)
+    mean_2 = block1_best[..., block1_columns[0], :][..., 0]
+    loading = block1_best[..., block1_columns[1], :][..., 0]
+    if not all(np.isfinite(value).all() for value in [mean_2, loading]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"mean_2": mean_2, "loading": loading}
+
+
+def statistics_1(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    g_probability = data["g_probability"]
+    # share given the statistics: Dirichlet
+    count_g = np.sum(g_probability, axis=0)
+    return {"count_g": count_g}
+
+
+def maximise_1(found, data, size):
+    """The mode of share given statistics and the other parameters."""
+    count_g = found["count_g"]
+    # share given the statistics: Dirichlet
+    share_concentration = 2 + count_g
+    # share: the peak of Dirichlet
+    share = mode_of_dirichlet(share_concentration)
+    share = np.maximum(share, 1e-300)
+    if not all(np.isfinite(value).all() for value in [share]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"share": share}
+
+
+def statistics_2(data, size):
+    """Expected statistics of all rows (Theorem 4.1)."""
+    patient_of_visit = data["patient_of_visit"]
+    x = data["x"]
+    g_probability = data["g_probability"]
+    factor_point = data["factor_point"]
+    mean_2 = data["mean_2"]
+    loading = data["loading"]
+    size_kind = size["kind"]
+    size_factor_points = 2 * 1
+    # noise given the statistics: Gamma
+    sum_x_mean_g_patient_of_visit = np.sum(
+        g_probability[patient_of_visit[:, None], np.arange(size_kind)][:, None, :, None] * (
+            x[:, None, None, :] - mean_2 - loading * np.transpose(factor_point, (0, 2, 1))[:, :, :, None]
+        ) ** 2 / size_factor_points,
+        axis=(0, 1, 2),
+    )
+    return {"sum_x_mean_g_patient_of_visit": sum_x_mean_g_patient_of_visit}
+
+
+def maximise_2(found, data, size):
+    """The mode of noise given statistics and the other parameters."""
+    size_visit = size["visit"]
+    size_reading = size["reading"]
+    sum_x_mean_g_patient_of_visit = found["sum_x_mean_g_patient_of_visit"]
+    # noise given the statistics: Gamma
+    noise_shape = np.broadcast_to(3 + 0.5 * size_visit, (size_reading,))
+    noise_rate = 2 + 0.5 * sum_x_mean_g_patient_of_visit
+    # noise: the peak of Gamma, as power -1 of it
+    noise = mode_of_gamma(noise_shape + 2.0, noise_rate)
+    noise = 1.0 / noise
+    noise = np.maximum(noise, 1e-300)
+    if not all(np.isfinite(value).all() for value in [noise]):
+        raise ArithmeticError("the objective has no upper bound from here")
+    return {"noise": noise}
+
+
+def improved(data, size):
+    """Block by block the best parameters given expectations and the newest values of the others."""
+    values = {}
+    everything = {**data, **values}
+    values |= maximise_0(statistics_0(everything, size), everything, size)
+    everything = {**data, **values}
+    values |= maximise_1(statistics_1(everything, size), everything, size)
+    everything = {**data, **values}
+    values |= maximise_2(statistics_2(everything, size), everything, size)
+    return values
+
+
+def curvature_factor(data, size, at):
+    """Curvature and slope of the log factors of factor, element by element."""
+    noise = data["noise"]
+    x = data["x"]
+    mean_2 = data["mean_2"]
+    loading = data["loading"]
+    size_visit = size["visit"]
+    size_kind = size["kind"]
+    [factor_at] = parted(at, [()])
+    factor_gradient_factor = (
+        -factor_at
+        + np.sum((x[:, None, :] - mean_2 - loading * factor_at[:, :, None]) * loading / noise, axis=-1)
+    )
+    factor_curvature_factor_factor = np.broadcast_to(1 + (loading ** 2) @ (1.0 / noise), (size_visit, size_kind))
+    shape, widths = (size_visit, size_kind,), [1]
+    now = blocks_joined([[factor_curvature_factor_factor]], shape, widths)
+    slope = members_joined([factor_gradient_factor], shape, widths)
+    return now, slope
+
+
+def log_factors_factor(data, size, at):
+    """The log factors of factor, element by element."""
+    noise = data["noise"]
+    x = data["x"]
+    mean_2 = data["mean_2"]
+    loading = data["loading"]
+    [factor_at] = parted(at, [()])
+    factor_value = (
+        (-0.5) * factor_at ** 2
+        + -0.9189385332046727
+        + np.sum(
+            (-0.5) * (x[:, None, :] - mean_2 - loading * factor_at[:, :, None]) ** 2 / noise
+            + 0.5 * np.log(1.0 / noise)
+            + -0.9189385332046727,
+            axis=-1,
+        )
+    )
+    return factor_value
+
+
+def condition_factor(data, size):
+    """Points with the mean and covariance of factor given all else, and the log integral over it."""
+    size_visit = size["visit"]
+    size_kind = size["kind"]
+    mean, root, factor_integral, log_root = conditioned(
+        lambda at: curvature_factor(data, size, at),
+        lambda at: log_factors_factor(data, size, at),
+        (size_visit, size_kind,),
+        1,
+    )
+    [factor_point] = parted(points(mean, root), [()])
+    return factor_point, factor_integral
+
+
+def expect(data, size):
+    """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    patient_of_visit = data["patient_of_visit"]
+    noise = data["noise"]
+    mean_2 = data["mean_2"]
+    loading = data["loading"]
+    share = data["share"]
+    size_patient = size["patient"]
+    size_kind = size["kind"]
+    with np.errstate(all="ignore"):
+        # factor: Gaussian given the rest
+        factor_point, factor_integral = condition_factor(data, size)
+        # log p(g = level, its data | parameters)
+        g_log_weight = np.log(share) + grouped([patient_of_visit], (size_patient,), factor_integral)
+        # g summed out
+        g_log_norm = special.logsumexp(g_log_weight, axis=-1)
+        # posterior of g
+        g_probability = np.exp(g_log_weight + (-g_log_norm)[:, None])
+        # log p(data, parameters)
+        objective = np.sum(g_log_norm)
+        objective = objective + np.sum(np.sum(np.log(share)) + special.gammaln(2 * size_kind))
+        objective = objective + np.sum((-0.05555555555555555) * mean_2 ** 2 + -2.0175508218727822)
+        objective = objective + np.sum((-0.5) * loading ** 2 + -0.9189385332046727)
+        objective = objective + np.sum((-4) * np.log(noise) + (-2) / noise + 1.3862943611198908)
+        return {"factor_point": factor_point, "g_probability": g_probability}, float(objective)
+
+
+def climbed(values, data, size, iterations, tolerance):
+    """EM from given parameters until the objective stands still: parameters, objective, whether it converged."""
+    history = []
+    while True:
+        expectations, objective = expect({**data, **values}, size)
+        if not np.isfinite(objective):
+            raise ArithmeticError("the objective has no upper bound from this start")
+        if history and objective < history[-1] - 1e-9 * (1 + abs(history[-1])):
+            raise ArithmeticError("the objective fell, which it never may")
+        history.append(objective)
+        if len(history) > 1 and abs(history[-1] - history[-2]) <= tolerance * (1 + abs(objective)):
+            return values, history, True
+        if len(history) == iterations:
+            return values, history, False
+        values = improved({**data, **values, **expectations}, size)
+
+
+def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
+    """The best of several short runs, carried on until it stands still."""
+    short = []
+    for generator in np.random.default_rng(seed).spawn(restarts):
+        try:
+            values = improved({**data, **start(data, size, generator)}, size)
+            short.append(climbed(values, data, size, min(20, iterations) if restarts > 1 else iterations, tolerance))
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue  # another start may do better
+    for values, history, converged in sorted(short, key=lambda run: -run[1][-1]):
+        if converged or len(history) >= iterations:
+            return {**values, "log_joint": history[-1]}
+        try:
+            values, history, converged = climbed(values, data, size, iterations - len(history), tolerance)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            continue
+        return {**values, "log_joint": history[-1]}
+    raise ArithmeticError("no start leads to a mode: the objective has no upper bound, or the data are impossible")
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+WIDEST = 200
+"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
+NEAR = 1e-3
+"""Outputs of which less is left than this after their columns are shifted first."""
+ROWS_AT_ONCE = 8192
+ROWS_OF_EXACT_BLOCK = 1024
+"""So few products of two slices add up without rounding."""
+BITS_OF_SLICE = 21
+SLICES = 5
+"""Numbers are cut into as many slices of so many bits: twofold precision has 106."""
+FINEST = 2.0**-94
+"""What twofold arithmetic leaves of a pivot that should be zero, relative to its column."""
+MANY_ROWS = 65536
+"""Beyond so many rows a second, exact pass is made only where it can change something."""
+DIGITS_OF_DECIMAL = 15
+"""Every decimal of so many digits is the only one of its length that rounds to its float."""
+DIGITS_OF_POWER = 22
+"""Powers of ten up to here are floats."""
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == 1:
+        return np.bincount(cell, weights, minlength=size).reshape(shape)
+    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+
+
+def two_sum(left, right):
+    """The rounded sum, and exactly what the rounding took."""
+    total = left + right
+    part = total - left
+    return total, (left - (total - part)) + (right - part)
+
+
+def two_product(left, right):
+    """The rounded product, and exactly what the rounding took."""
+    product = left * right
+    big_left, big_right = 134217729.0 * left, 134217729.0 * right  # 2^27 + 1 splits 53 bits into halves
+    left_high = big_left - (big_left - left)
+    right_high = big_right - (big_right - right)
+    left_low, right_low = left - left_high, right - right_high
+    error = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
+    return product, error
+
+
+def twofold_sum(left, right):
+    """Sum of twofold numbers."""
+    high, low = two_sum(left[0], right[0])
+    return two_sum(high, low + (left[1] + right[1]))
+
+
+def twofold_product(left, right):
+    """Product of twofold numbers."""
+    high, low = two_product(left[0], right[0])
+    return two_sum(high, low + (left[0] * right[1] + left[1] * right[0]))
+
+
+def twofold_quotient(left, right):
+    """Quotient of twofold numbers, by one step of long division after the first digit."""
+    first = left[0] / right[0]
+    whole = twofold_product((first, np.zeros_like(first)), right)
+    rest = twofold_sum(left, (-whole[0], -whole[1]))
+    return two_sum(first, rest[0] / right[0])
+
+
+def decimal_rest(values):
+    """What the decimal of at most 15 digits that rounds to a float has beyond it; NaN where there is none."""
+    with np.errstate(all="ignore"):  # what is too large or small for these powers is looked at on its own
+        digits = 1 + np.floor(np.log10(np.abs(values).max(axis=0, initial=0.0)))
+        places = np.clip(np.nan_to_num(DIGITS_OF_DECIMAL - digits), 0, DIGITS_OF_POWER).astype(int)
+        power = np.array([10**k for k in range(DIGITS_OF_POWER + 1)], dtype=float)[places]
+        whole = np.rint(values * power)  # most columns have all their numbers on one grid
+        near = whole / power
+        product, error = two_product(near, power)
+        rest = np.asarray(((whole - product) - error) / power)
+        odd = (near != values) | ~(np.abs(whole) < 10.0**DIGITS_OF_DECIMAL) | np.isnan(rest)
+    if odd.any():
+        rest[odd] = decimal_rest_of_each(values[odd])
+    return rest
+
+
+def decimal_rest_of_each(values):
+    """The same for numbers of any size, each on a grid of its own."""
+    size = np.abs(values)
+    fraction = size != np.floor(size)  # whole numbers stand for themselves
+    scale = np.floor(np.log10(np.where(fraction, size, 1.0)))
+    scale -= size < 10.0**scale
+    rest = np.where(fraction, np.nan, 0.0)
+    for length in np.unique(scale[fraction]):
+        places = DIGITS_OF_DECIMAL - 1 - int(length)  # after the point
+        if not 0 < places < 300:
+            continue
+        chosen = fraction & (scale == length)
+        found = values[chosen]
+        power = np.array(float(10**places))
+        whole = np.rint(found * power)
+        power_rest = np.array(float(10**places - int(power)))
+        near, beyond = twofold_quotient((whole, np.zeros_like(whole)), (power, power_rest))
+        rest[chosen] = np.where(near == found, beyond, np.nan)
+    return rest
+
+
+def pooled(features, weight, codes, shape, exact=False):
+    """The pool of rows in each cell, block by block; `codes` say for each row its cell."""
+    count = max((np.shape(f)[0] for f in (*features, weight, *codes) if np.ndim(f)), default=1)
+    width = sum(np.shape(f)[1] if np.ndim(f) == 2 else 1 for f in features)
+    cells = int(np.prod(shape))
+    axes = (0, 1, 2, 1, 2) if exact else (0, 1, 2, 1)  # total, mean, scatter, and what rounding took from the last two
+    state = [np.zeros((cells, *[width] * number)) for number in axes]
+    step = ROWS_OF_EXACT_BLOCK if exact else ROWS_AT_ONCE
+    is_decimal, has_rest = np.ones(width, dtype=bool), np.zeros(width, dtype=bool)
+    for start in range(0, count if exact else 0, step):
+        block = side_by_side(features, start, min(start + step, count), width)
+        rest = decimal_rest(block[:, is_decimal])
+        has_rest[is_decimal] |= (rest != 0).any(axis=0)
+        is_decimal[is_decimal] = ~np.isnan(rest).any(axis=0)
+    if exact and count > MANY_ROWS and not (has_rest & is_decimal).any():
+        plain = pooled(features, weight, codes, shape)
+        if not is_collinear(plain):  # far from zero, but the floats stand for themselves: nothing was lost
+            return plain
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        block = side_by_side(features, start, stop, width)
+        weights = np.asarray(weight, dtype=float)
+        weights = weights[start:stop] if weights.ndim else weights
+        present, starts = np.zeros(1, dtype=int), np.zeros(1, dtype=int)
+        if codes:
+            cell = np.ravel_multi_index([np.broadcast_to(code, count)[start:stop] for code in codes], shape)
+            order = np.argsort(cell, kind="stable")
+            present, starts = np.unique(cell[order], return_index=True)
+            block, weights = block[order], weights[order] if weights.ndim else weights
+        new = exact_block(block, weights, starts, is_decimal) if exact else pooled_block(block, weights, starts)
+        merged = merged_pools(tuple(array[present] for array in state), new)
+        for array, value in zip(state, merged, strict=True):
+            array[present] = value
+    return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
+
+
+def side_by_side(features, start, stop, width):
+    """The features of some rows as columns of one array."""
+    block = np.empty((stop - start, width))
+    column = 0
+    for f in features:
+        size = np.shape(f)[1] if np.ndim(f) == 2 else 1
+        part = np.asarray(f)[start:stop] if np.ndim(f) else f
+        block[:, column : column + size] = part if np.ndim(f) == 2 else np.reshape(part, (-1, 1))
+        column += size
+    return block
+
+
+def pooled_block(block, weight, starts):
+    """The pools of one block of rows; the rows of one cell follow each other, from each start on."""
+    total, mean = block_means(block, weight, starts)
+    centred = block - spread_out(mean, starts, len(block))
+    weighted = centred * weight[:, None] if weight.ndim else centred * weight if weight != 1 else centred
+    some = np.where(total > 0, total, 1.0)
+    drift = summed(weighted, starts) / some[:, None]  # what rounding left of the mean
+    scatter = summed_products(weighted, centred, starts)
+    scatter -= total[:, None, None] * drift[:, :, None] * drift[:, None, :]
+    mean, mean_rest = two_sum(mean, drift)
+    return total, mean, scatter, mean_rest
+
+
+def exact_block(block, weight, starts, is_decimal):
+    """The pools of one block of rows, some columns read as decimals, by slices whose products sum without rounding."""
+    _, centre = block_means(block, weight, starts)
+    rest, centre_rest = np.zeros(block.shape), np.zeros(centre.shape)
+    rest[:, is_decimal] = decimal_rest(block[:, is_decimal])
+    centre_rest[:, is_decimal] = np.nan_to_num(decimal_rest(centre[:, is_decimal]))
+    away = tuple(-spread_out(part, starts, len(block)) for part in (centre, centre_rest))
+    high, low = twofold_sum((block, rest), away)
+    high = np.concatenate([high, np.ones((len(block), 1))], axis=1)
+    low = np.concatenate([low, np.zeros((len(block), 1))], axis=1)
+    right = slices(high, low)
+    column = np.broadcast_to(weight, block.shape[:1])[:, None]
+    left = right if (column == 1).all() else slices(*twofold_product((high, low), (column, np.zeros_like(column))))
+    sums = (np.zeros(1), np.zeros(1))
+    for i in reversed(range(SLICES)):
+        for j in reversed(range(SLICES - i)):
+            found = summed_products(left[i], right[j], starts)
+            sums = twofold_sum((found, np.zeros_like(found)), sums)
+    total = tuple(part[:, -1:, -1] for part in sums)
+    some = (np.where(total[0] > 0, total[0], 1.0), total[1])
+    moment = tuple(part[:, :-1, -1] for part in sums)
+    drift = twofold_quotient(moment, some)
+    between = twofold_product(tuple(part[:, :, None] for part in moment), tuple(part[:, None, :] for part in drift))
+    scatter = twofold_sum(tuple(part[:, :-1, :-1] for part in sums), tuple(-part for part in between))
+    mean = twofold_sum((centre, centre_rest), drift)
+    return total[0][:, 0], mean[0], scatter[0], mean[1], scatter[1]
+
+
+def block_means(block, weight, starts):
+    """Weight and mean in each cell, close but for rounding; a column that does not vary has its value for mean."""
+    total = summed(np.broadcast_to(weight, block.shape[:1])[:, None], starts)[:, 0]
+    some = np.where(total > 0, total, 1.0)[:, None]
+    mean = summed(block * weight[:, None] if weight.ndim else block * weight if weight != 1 else block, starts) / some
+    first, last = block[starts], block[np.append(starts[1:], len(block)) - 1]
+    for column in np.flatnonzero((first == last).any(axis=0)):
+        values = block[:, column]
+        same = np.minimum.reduceat(values, starts) == np.maximum.reduceat(values, starts)
+        mean[:, column] = np.where(same, first[:, column], mean[:, column])
+    return total, mean
+
+
+def spread_out(values, starts, count):
+    """The values of cells at the rows of the cells."""
+    return values if len(starts) == 1 else np.repeat(values, np.diff(np.append(starts, count)), axis=0)
+
+
+def summed(rows, starts):
+    """Sums of rows, cell by cell."""
+    return np.ones((1, len(rows))) @ rows if len(starts) == 1 else np.add.reduceat(rows, starts, axis=0)
+
+
+def summed_products(left, right, starts):
+    """Sums over rows of `left right'`, cell by cell."""
+    if len(starts) == 1:
+        return (left.T @ right)[None]
+    if len(left) < 32 * len(starts) and left.shape[1] <= 8:
+        return np.add.reduceat(left[:, :, None] * right[:, None, :], starts, axis=0)
+    stops = np.append(starts[1:], len(left))
+    return np.stack([left[a:b].T @ right[a:b] for a, b in zip(starts, stops, strict=True)])
+
+
+def slices(high, low):
+    """Cut numbers into slices of few bits, on one grid for each column, that add up to them."""
+    exponent = np.frexp(np.abs(high).max(axis=0, initial=0.0))[1]
+    found = []
+    for k in range(1, SLICES + 1):
+        grid = np.ldexp(1.5, exponent - BITS_OF_SLICE * k + 52)  # adding it leaves no bits below the slice
+        part = (high + grid) - grid
+        found.append(part)
+        high, low = two_sum(high - part, low)
+    return found
+
+
+def merged_pools(left, right):
+    """The pool of all rows from the pools of two parts; exact when both are."""
+    total = left[0] + right[0]
+    some = np.where(total > 0, total, 1.0)
+    left_mean = (left[1], left[3] if len(left) > 3 else np.zeros_like(left[1]))
+    right_mean = (right[1], right[3] if len(right) > 3 else np.zeros_like(right[1]))
+    shift = twofold_sum(right_mean, (-left_mean[0], -left_mean[1]))
+    if len(left) < 5 or len(right) < 5:
+        part = right[0] / some
+        mean = twofold_sum(left_mean, twofold_product(shift, (part[..., None], np.zeros(()))))
+        apart = (left[0] * part)[..., None, None] * shift[0][..., :, None] * shift[0][..., None, :]
+        return total, mean[0], left[2] + right[2] + apart, mean[1]
+    share = tuple(part[..., None] for part in twofold_quotient((right[0], 0.0 * some), (some, 0.0 * some)))
+    mean = twofold_sum(left_mean, twofold_product(shift, share))
+    pull = twofold_product(shift, twofold_product(share, (left[0][..., None], 0.0 * share[1])))
+    between = twofold_product(tuple(part[..., :, None] for part in pull), tuple(part[..., None, :] for part in shift))
+    scatter = twofold_sum(twofold_sum((left[2], left[4]), (right[2], right[4])), between)
+    return total, mean[0], scatter[0], mean[1], scatter[1]
+
+
+def is_collinear(pool):
+    """Whether little is left of a column after those before it.
+
+    A thousandth is asked of features, since coefficients lose as many digits again; a millionth of the last column, the
+    response. A column that is a combination of others to the last digit is passed over in cells: too few rows make one,
+    and its root is zero.
+    """
+    scatter = pool[2]
+    diagonal = scatter.diagonal(axis1=-2, axis2=-1)
+    left = root_of_scatter(scatter).diagonal(axis1=-2, axis2=-1) ** 2
+    asked = 1e-3 * diagonal
+    asked[..., -1] *= 1e-3
+    doubtful = left < asked
+    if scatter.ndim > 2:
+        left = np.divide(left, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
+        sure = np.minimum.accumulate(np.where(doubtful, 1.0, left), axis=-1)
+        doubtful &= left > 64 * scatter.shape[-1] * np.finfo(float).eps / sure
+    return is_much(pool[0], doubtful)
+
+
+def is_much(total, doubtful):
+    """Whether more than a twentieth of the weight is in cells with a doubtful column: few rows look so by chance."""
+    if not doubtful.any():
+        return False
+    return bool(np.sum(total * doubtful.any(axis=-1)) > 0.05 * np.sum(total))
+
+
+def rows_of_pool(total, mean, scatter, mean_rest=None, scatter_rest=None):
+    """Few rows with the same squares as all pooled rows: the mean with its weight, and a root of the scatter."""
+    first = weighted_rows(mean, np.sqrt(total), mean_rest)
+    return np.concatenate([first, weighted_rows(root_of_scatter(scatter, scatter_rest))[..., 0, :]], axis=-2)
+
+
+def weighted_rows(features, root=1.0, rest=None):
+    """Each row as one of `features`, what rounding took from them, and the root of the row's weight.
+
+    A weight multiplies its row only when all are turned together, so that what is far from zero can be shifted before.
+    """
+    width = features.shape[-1]
+    rows = np.zeros((*features.shape[:-1], 1, 2 * width + 1))
+    rows[..., 0, :width] = features
+    if rest is not None:
+        rows[..., 0, width:-1] = rest
+    rows[..., 0, -1] = root
+    return rows
+
+
+def easy_root(scatter):
+    """The root by LAPACK where no column is close to following from others; None where one is."""
+    diagonal = scatter.diagonal(axis1=-2, axis2=-1)
+    spread = diagonal > 0
+    every = spread.all()
+    if scatter.size == 0 or (not every and scatter[~spread].any()):
+        return None
+    filled, width = scatter, scatter.shape[-1]
+    if not every:  # one in place of zero
+        filled = np.array(scatter, order="C")
+        filled.reshape(*scatter.shape[:-2], width * width)[..., :: width + 1] += ~spread
+    try:
+        lower = np.linalg.cholesky(filled)
+    except np.linalg.LinAlgError:
+        return None
+    if (lower.diagonal(axis1=-2, axis2=-1) ** 2 < 1e-8 * diagonal).any():
+        return None
+    upper = lower.swapaxes(-1, -2)
+    return upper if every else upper * spread[..., None, :]
+
+
+def root_of_scatter(scatter, rest=None):
+    """Upper triangular R with R'R = scatter; columns without spread give zero rows."""
+    if rest is None and (easy := easy_root(scatter)) is not None:
+        return easy
+    width = scatter.shape[-1]
+    root = np.zeros(scatter.shape)
+    smallest = np.diagonal(scatter, axis1=-2, axis2=-1) * width * (np.finfo(float).eps if rest is None else FINEST)
+    high, low = np.array(scatter, dtype=float), np.zeros_like(scatter) if rest is None else rest
+    for j in range(width):
+        pivot = high[..., j, j]
+        usable = pivot > smallest[..., j]
+        scale = np.where(usable, pivot, 1.0)[..., None]
+        row = np.where(usable[..., None], high[..., j, :], 0.0)
+        row[..., :j] = 0.0
+        root[..., j, :] = row / np.sqrt(scale)
+        if rest is None:
+            high = high - row[..., :, None] * (row / scale)[..., None, :]
+            continue
+        whole = (row, np.where(row == 0, 0.0, low[..., j, :]))
+        part = twofold_quotient(whole, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
+        square = twofold_product(tuple(r[..., :, None] for r in whole), tuple(p[..., None, :] for p in part))
+        high, low = twofold_sum((high, low), (-square[0], -square[1]))
+    return root
+
+
+def edges_of(*widths):
+    """Where each of several spans of columns begins, and where the last one ends."""
+    edges = [0]
+    for width in widths:
+        edges.append(edges[-1] + width)
+    return edges
+
+
+def placed(rows, slots, positions, width, outputs):
+    """Rows of features moved to their columns of the least-squares problem.
+
+    After them come the outputs, what rounding took from the outputs, and the root of the weight.
+    """
+    design = np.zeros((*rows.shape[:-1], width + 2 * outputs + 1))
+    features = (rows.shape[-1] - 1) // 2
+    design[..., width : -1 - outputs] = rows[..., features - outputs : features]
+    design[..., -1 - outputs :] = rows[..., -1 - outputs :]
+    for (start, stop), position in zip(slots, positions, strict=True):
+        if isinstance(position, slice):  # all of an unknown's columns, side by side
+            design[..., position] += rows[..., start:stop]
+            continue
+        at = np.asarray(position)
+        if at.shape == (1,):
+            design[..., at[0]] += rows[..., start]
+        elif at.shape[-1] == 1:  # one column in each cell
+            flat = design.reshape(-1, design.shape[-1])
+            column = at if at.shape == rows.shape[:-1] else np.broadcast_to(at, rows.shape[:-1])
+            flat[np.arange(len(flat)), column.ravel()] += rows[..., start].ravel()
+        else:  # some may be the same
+            chosen = at[..., :, None] == np.arange(width)
+            design[..., :width] += rows[..., start:stop] @ chosen.astype(float)
+    return design
+
+
+def stacked(designs, batch):
+    """All rows of one batch under each other."""
+    flat = []
+    for design in designs:
+        rows = 1  # not -1: a batch may be empty
+        for size in design.shape[batch:-1]:
+            rows *= size
+        flat.append(design.reshape(*design.shape[:batch], rows, design.shape[-1]))
+    return np.concatenate(flat, axis=-2)
+
+
+def triangularised(design, eliminated, outputs, of="the unknowns"):
+    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest.
+
+    Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
+    """
+    plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
+    found = rotated_rows(plain * weight, eliminated, outputs, of)
+    left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
+    if not (left < NEAR * found["size"]).any():
+        return found
+    pilot = np.linalg.solve(found["root"], found["right"])
+    shifted = (plain[..., -outputs:], rest)
+    for j in range(eliminated):
+        column = (plain[..., j, None], np.zeros(1))
+        shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
+    near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
+    found = rotated_rows(near * weight, eliminated, outputs, of)
+    return {**found, "right": found["right"] + found["root"] @ pilot}
+
+
+def rotated_rows(design, eliminated, outputs, of):
+    """The parts of the triangular form of some rows."""
+    width = design.shape[-1]
+    if design.shape[-2] < width:
+        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
+        design = np.concatenate([design, padding], axis=-2)
+    upper = np.asarray(np.linalg.qr(design, mode="r"))
+    size = np.sqrt((design**2).sum(axis=-2))
+    pivots = upper.diagonal(axis1=-2, axis2=-1)
+    if not (np.abs(pivots) > 1e-3 * size).all():
+        if width <= WIDEST:  # a column that all but follows from others: every digit counts
+            upper = reflected(design)
+            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
+        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+        lost = (np.abs(pivots) <= least)[..., :eliminated]
+        if lost.any():
+            missing = int(lost.sum(axis=-1).max())
+            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    pivots = pivots[..., :eliminated]
+    signs = np.where(pivots < 0, -1.0, 1.0)
+    root = upper[..., :eliminated, :eliminated] * signs[..., None]
+    right = upper[..., :eliminated, eliminated:] * signs[..., None]
+    left = upper[..., eliminated:, eliminated:]
+    outer = width - eliminated - outputs
+    return {
+        "root": root,
+        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
+        "cross": right[..., :outer],
+        "right": right[..., outer:],
+        "left": left[..., :outer],
+        "rest": left[..., outer:],
+        "size": size[..., -outputs:],
+    }
+
+
+def reflected(design):
+    """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
+
+    Rows of very different size then keep their digits each (Powell and Reid), and a row that is zero in a column is not
+    touched by its reflection: what a residual has of digits does not spill over into coefficients.
+    """
+    upper = np.array(design, dtype=float)
+    rows = np.arange(upper.shape[-2])
+    free = np.ones(upper.shape[:-1], dtype=bool)  # rows that are no pivot yet
+    order = []
+    for j in range(min(upper.shape[-2:])):
+        mirror = np.where(free, upper[..., j], 0.0)
+        chosen = np.where(free, np.abs(mirror), -1.0).argmax(axis=-1)[..., None]
+        at_pivot = rows == chosen
+        pivot = np.where(at_pivot, mirror, 0.0).sum(axis=-1, keepdims=True)
+        size = np.abs(pivot)
+        mirror /= np.where(size > 0, size, 1.0)
+        length = np.sqrt((mirror * mirror).sum(axis=-1, keepdims=True))
+        mirror += np.where(at_pivot, np.where(pivot < 0, -length, length), 0.0)
+        square = (mirror * mirror).sum(axis=-1, keepdims=True)
+        weighted = mirror * (2.0 / np.where(square > 0, square, 1.0))
+        upper[..., j:] -= weighted[..., :, None] * (mirror[..., None, :] @ upper[..., j:])
+        free &= ~at_pivot
+        order.append(chosen)
+    return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def mode_of_dirichlet(concentration):
+    """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
+    excess = np.maximum(concentration - 1, 0)
+    total = excess.sum(axis=-1, keepdims=True)
+    corner = np.arange(concentration.shape[-1]) == np.argmax(concentration, axis=-1)[..., None]
+    is_flat = (concentration == 1).all(axis=-1, keepdims=True)
+    ends = np.where(is_flat, 1 / concentration.shape[-1], corner)
+    return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
+
+
+def mode_of_gamma(shape, rate):
+    """The peak, at zero for shapes below one."""
+    return np.maximum(shape - 1, 0) / rate
+
+
+def soft_start(columns, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+    rows = int(np.prod(shape))
+    if not rows or not columns:
+        return generator.dirichlet(np.ones(levels), shape)
+    parts = []
+    for column in columns:
+        flat = np.asarray(column, dtype=float).reshape(rows, -1)
+        spread = flat.std(axis=0)
+        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    features = np.concatenate(parts, axis=1)
+    seeds = [features[generator.integers(rows)]]
+    for _ in range(levels - 1):
+        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
+        seeds.append(features[generator.choice(rows, p=weights)])
+    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    soft = np.full((rows, levels), 0.1 / levels)
+    soft[np.arange(rows), nearest] += 0.9
+    return soft.reshape(*shape, levels)
+
+
+def conditioned(curvature, log_factors, shape, width):
+    """Elements apart: their means, roots of their covariances, log integrals, and halves of log |P|."""
+    precision, gradient = curvature(np.zeros((*shape, width)))
+    precision = alike(precision)
+    root = np.linalg.cholesky(precision)
+    inverse_root = np.linalg.inv(root)
+    covariance_root = np.swapaxes(inverse_root, -1, -2)
+
+    def solved(slope):
+        return np.einsum("...ij,...j->...i", covariance_root, np.einsum("...ij,...j->...i", inverse_root, slope))
+
+    mean = solved(gradient)
+    mean = mean + solved(curvature(mean)[1])
+    log_root = np.broadcast_to(np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1), shape)
+    log_norm = log_factors(mean) + 0.5 * width * np.log(2 * np.pi) - log_root
+    return mean, np.broadcast_to(covariance_root, (*shape, width, width)), log_norm, log_root
+
+
+def alike(precision):
+    """Matrices of elements as one for all along each axis of elements on which they do not differ."""
+    for axis in range(precision.ndim - 2):
+        first = precision.take([0], axis=axis) if precision.shape[axis] else precision
+        precision = first if (precision == first).all() else precision
+    return precision
+
+
+def points(mean, root):
+    """As many points as twice the dimension, whose mean and covariance are `mean` and `root root'`."""
+    spread = np.sqrt(mean.shape[-1]) * np.swapaxes(root, -1, -2)
+    return np.concatenate([mean[..., None, :] + spread, mean[..., None, :] - spread], axis=-2)
+
+
+def points_about(mean):
+    """Points about given means with unit variances: where EM may begin."""
+    width = mean.shape[-1]
+    return points(mean, np.broadcast_to(np.eye(width), (*mean.shape, width)))
+
+
+def parted(flat, shapes):
+    """An array over all numbers of an element as one array for each member, whose shapes in an element are given."""
+    found = []
+    start = 0
+    for shape in shapes:
+        stop = start + int(np.prod(shape, dtype=int))
+        found.append(flat[..., start:stop].reshape(*flat.shape[:-1], *shape))
+        start = stop
+    return found
+
+
+def blocks_joined(blocks, shape, widths):
+    """Blocks of members against members as one matrix for each element."""
+    rows = []
+    for row, high in zip(blocks, widths, strict=True):
+        parts = [np.reshape(block, (*shape, high, wide)) for block, wide in zip(row, widths, strict=True)]
+        rows.append(np.concatenate(parts, axis=-1))
+    return np.concatenate(rows, axis=-2).astype(float)
+
+
+def members_joined(parts, shape, widths):
+    """One array for each member as one array over all numbers of an element."""
+    flat = [np.reshape(part, (*shape, wide)) for part, wide in zip(parts, widths, strict=True)]
+    return np.concatenate(flat, axis=-1).astype(float)
+
+
+def draw_shares(generator, concentration):
+    """Dirichlet, as gammas over their sum."""
+    gammas = generator.standard_gamma(concentration)
+    return gammas / gammas.sum(axis=-1, keepdims=True)
+
+
+# -- the table and the command line ------------------------------------------------------------------------------------
+
+
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""What a cell holds when nothing is known."""
+TRUTH = {"true": 1, "false": 0}
+
+
+def table_of(path):
+    """The columns of a CSV file as texts, by the names in its header."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    if not lines:
+        raise ValueError("the file is empty; expected a header with the names of columns, then rows")
+    header, *rows = lines
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            raise ValueError(f"row {number} (the first is 0) has {len(row)} cells, the header {len(header)}")
+    return {name: [row[k].strip() for row in rows] for k, name in enumerate(header)}
+
+
+def count_rows(table, expected=None):
+    """The number of rows, which the model may fix."""
+    found = len(next(iter(table.values())))
+    if expected is not None and found != expected:
+        raise ValueError(f"the file has {found} rows; expected {expected}")
+    return found
+
+
+def indexed(table, name, count=None, labels=None):
+    """The columns name[0], name[1], ... (or name_0, name_1, ...) that side by side make one variable, in order."""
+    found = [column for column in table if column.startswith(f"{name}[") and column.endswith("]")]
+    if labels is not None:
+        found = [f"{name}[{label}]" for label in labels]
+    elif sorted(found) == sorted(f"{name}[{k}]" for k in range(len(found))):
+        found = [f"{name}[{k}]" for k in range(len(found))]
+    if not found:
+        while f"{name}_{len(found)}" in table:
+            found.append(f"{name}_{len(found)}")
+    if not found or (count is not None and len(found) != count):
+        wanted = "several" if count is None else f"{count}"
+        raise ValueError(f"expected {wanted} columns {name}[0], {name}[1], ...; the file has {', '.join(table)}")
+    return found
+
+
+def cells(table, names):
+    """Column, row and text of every cell of some columns, row by row."""
+    for name in names:
+        if name not in table:
+            raise ValueError(f"there is no column {name!r}; the file has {', '.join(table)}")
+    for row in range(count_rows(table)):
+        for name in names:
+            yield name, row, table[name][row]
+
+
+def misfit(name, row, text, expected):
+    """The error for a cell that is not what the model needs."""
+    found = "nothing" if text.lower() in MISSING else repr(text)
+    return ValueError(f"column {name!r}, row {row} (the first is 0): found {found}, expected {expected}")
+
+
+def numbers(table, names, expected, lower=-np.inf, upper=np.inf, above=-np.inf, whole=False):
+    """Some columns side by side as numbers in their range; true and false are 1 and 0."""
+    found = []
+    for name, row, text in cells(table, names):
+        try:
+            value = TRUTH[text.lower()] if text.lower() in TRUTH else int(text) if text.isdigit() else float(text)
+        except ValueError:
+            raise misfit(name, row, text, expected) from None
+        is_inside = np.isfinite(value) and lower <= value <= upper and above < value
+        if not is_inside or (whole and value != int(value)):
+            raise misfit(name, row, text, expected)
+        found.append(int(value) if whole else float(value))
+    return np.array(found, dtype=int if whole else float).reshape(-1, len(names))
+
+
+def levels(table, names, count=None):
+    """The labels in some columns: numbers are codes if there is a 0 or a known count; all else is sorted."""
+    texts = {text for _, _, text in cells(table, names) if text.lower() not in MISSING}
+    if not texts or not all(text.lstrip("+-").isdigit() for text in texts):
+        if count is not None and texts and len(texts) != count:
+            raise ValueError(f"columns {', '.join(names)} show {len(texts)} labels; expected {count}")
+        return sorted(texts)
+    values = sorted({int(text) for text in texts})
+    if count is None and values[0] != 0:
+        return [str(value) for value in values]
+    return [str(code) for code in range(values[-1] + 1 if count is None else count)]
+
+
+def codes(table, names, labels):
+    """Some columns side by side as the positions of their labels."""
+    position = {label: code for code, label in enumerate(labels)}
+    found = []
+    for name, row, text in cells(table, names):
+        label = str(int(text)) if text.lstrip("+-").isdigit() and text not in position else text
+        if label not in position:
+            raise misfit(name, row, text, f"one of {', '.join(labels)}")
+        found.append(position[label])
+    return np.array(found, dtype=int).reshape(-1, len(names))
+
+
+def options(words):
+    """The options of `learn` from words such as seed=1."""
+    parameters = inspect.signature(learn).parameters.values()
+    known = {given.name: given.default for given in parameters if given.default != given.empty}
+    found = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = type(known[name])(value)
+        except (KeyError, ValueError):
+            shown = " ".join(f"{option}={default}" for option, default in known.items())
+            raise ValueError(f"{word!r} is not an option; expected some of {shown}") from None
+    return found
+
+
+def read(path):
+    """The columns that the model needs, and the sizes of its plates."""
+    table = table_of(path)
+    data, size = {}, {"visit": count_rows(table), "kind": 2, "reading": 3}
+    patient_labels = levels(table, ["patient"])
+    size["patient"] = len(patient_labels)
+    data["patient_of_visit"] = codes(table, ["patient"], patient_labels)[:, 0]
+    x_columns = indexed(table, "x", 3)
+    data["x"] = numbers(table, x_columns, "a real number")
+    return data, size
+
+
+def main(words):
+    """Learn from the file that the first word names, and print what was learned."""
+    if words and words[0] in ("-h", "--help"):
+        print(__doc__)
+        return
+    if not words:
+        sys.exit(__doc__)
+    try:
+        with np.errstate(divide="ignore"):  # the logarithm of an exact zero is minus infinity and means it
+            data, size = read(words[0])
+            results = learn(data, size, **options(words[1:]))
+    except (OSError, ValueError, ArithmeticError) as error:
+        sys.exit(f"{words[0]}: {error}")
+    for name, value in results.items():
+        print(f"{name} = {np.asarray(value).tolist()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
