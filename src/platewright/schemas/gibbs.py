@@ -30,13 +30,16 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
     way,
 )
 from platewright.schemas.bounds import bounded_block, is_bounded
+from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_block
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
 from platewright.schemas.rough import funnels, rough_blocks, touching
 from platewright.schemas.tied_classes import tied_classes
+from platewright.schemas.weighed import weigh
 
 NAME = "gibbs"
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "ScaleBlock",
     "SiteBlock",
     "SliceBlock",
+    "WeighedBlock",
     "hidden_block",
     "plan_gibbs",
 ]
@@ -79,12 +83,15 @@ class GibbsPlan:
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The programs of the exact blocks."""
-        return tuple(block.plan.program for block in self.blocks if isinstance(block, ExactBlock))
+        """The programs of the blocks that have a closed form."""
+        return tuple(block.plan.program for block in self.blocks if isinstance(block, ExactBlock | WeighedBlock))
 
 
-def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
-    """Blocks for every unknown, or which one cannot be drawn and why."""
+def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | Declined:
+    """Blocks for every unknown, or which one cannot be drawn and why.
+
+    Without `weighing`, discrete unknowns are drawn given all else: a block's density has its normaliser then.
+    """
     if goal == "map":
         return Declined(NAME, "the goal is a mode, and Gibbs sampling gives draws")
     prepared = prepare(graph)
@@ -95,35 +102,49 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
     factors = (*now.factors, *minus)
     hidden = [name for name in now.unknown if _is_hidden(now, name)]
     others = [name for name in now.unknown if name not in hidden]
+    classes = _class_blocks(now, factors, hidden)
     blocks, rough = _exact_blocks(now, others)
+    weighed = weigh(now, factors, [*blocks, *classes]) if weighing else []
+    if weighed:
+        first = {name for one in weighed for name in one.variables}
+        others = [name for name in others if name not in first]
+        classes = [block for block in classes if not first & set(block.variables)]
+        blocks, rough = _exact_blocks(now, others)
     integrated = integrate(now, factors, [name for block in blocks for name in block.variables], rough)
     if integrated.gone:
         rough = reasons(integrated, rough)
         moved = {*rough, *integrated.gone}
         blocks, _ = _exact_blocks(now, [name for name in others if name not in moved])
     for name in [name for name in rough if is_bounded(now, name)]:
-        found = bounded_block(_given_all_but(now, [name]), factors, name)
+        found = bounded_block(given_all_but(now, [name]), factors, name)
         if isinstance(found, Declined):
             rough[name] = f"{rough[name]}; {found.reason}"
         else:
             del rough[name]
             blocks.append(found)
-    beside = funnels(now, factors, blocks)
+    beside = funnels(now, factors, [*blocks, *(one.then for one in weighed)])
     blocks = [*_in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks), *beside]
-    for group in tied_classes(now, factors, hidden):
-        together = _class_block(now, group)
-        if together is not None:
-            blocks.append(together)
-            continue
-        for name in group:
-            drawn = hidden_block(now, name)
-            if isinstance(drawn, Declined):
-                drawn = SiteBlock((name,), touching(factors, (name,)), drawn.reason)
-            blocks.append(drawn)
+    blocks = [*(block for one in weighed for block in (one.first, one.then)), *blocks, *classes]
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
     return GibbsPlan(graph, goal, tuple(blocks), prepared.steps, factors, prepared.barren, proper=proper)
+
+
+def _class_blocks(graph: Graph, factors: Sequence[Factor], hidden: Sequence[str]) -> list[Block]:
+    """Hidden classes: those of one element together where they are tied, else each by itself, site by site at worst."""
+    blocks: list[Block] = []
+    for group in tied_classes(graph, factors, hidden):
+        together = _class_block(graph, group)
+        if together is not None:
+            blocks.append(together)
+            continue
+        for name in group:
+            drawn = hidden_block(graph, name)
+            if isinstance(drawn, Declined):
+                drawn = SiteBlock((name,), touching(factors, (name,)), drawn.reason)
+            blocks.append(drawn)
+    return blocks
 
 
 def _exact_blocks(graph: Graph, others: Sequence[str]) -> tuple[list[Block], dict[str, str]]:
@@ -132,7 +153,7 @@ def _exact_blocks(graph: Graph, others: Sequence[str]) -> tuple[list[Block], dic
     rough: dict[str, str] = {}
     for waiting in _portions(graph, others):
         while waiting:
-            block = _largest_block(graph, waiting)
+            block = largest_block(graph, waiting)
             if isinstance(block, Declined):
                 rough[waiting.pop(0)] = block.reason
                 continue
@@ -164,7 +185,7 @@ def _in_order(graph: Graph, found: Integrated, rough: Sequence[Block], exact: Se
             continue
         assert isinstance(block, SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock)
         first.append(replace(block, without=gone))
-    drawn = [_largest_block(graph, [name]) for name in found.gone]
+    drawn = [largest_block(graph, [name]) for name in found.gone]
     return [*first, *(block for block in drawn if not isinstance(block, Declined)), *exact, *last]
 
 
@@ -194,51 +215,18 @@ def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
     return tuple(found)
 
 
-def _given_all_but(graph: Graph, block: Sequence[str]) -> Graph:
-    """The graph in which everything outside the block is known, and undirected nodes that do not touch it are data."""
-    wanted = frozenset(block)
-    if not graph.potentials and wanted.issuperset(graph.unknown):
-        return graph  # of which all that was asked before is kept
-    known = graph.known | (set(graph.unknown) - wanted)
-    potentials = {name: found for name, found in graph.potentials.items() if names(found.expression) & wanted}
-    shaped = {name for found in potentials.values() for name in graph.inside(found)}
-    nodes = {
-        name: replace(node, kind="input") if node.kind == "undirected" and name not in shaped | wanted else node
-        for name, node in graph.nodes.items()
-    }
-    return replace(graph, nodes=nodes, potentials=potentials, known=known)
-
-
-def _largest_block(graph: Graph, waiting: list[str]) -> ExactBlock | Declined:
-    """All that is waiting, else its Gaussian part, else one unknown; or why the first one has no closed form."""
-    gaussian = [name for name in waiting if graph.nodes[name].domain.is_unbounded]
-    reason = ""
-    for block in ([*waiting], gaussian, waiting[:1]):
-        if not block:
-            continue
-        found = plan_exact(_given_all_but(graph, block), "posterior", with_evidence=False)
-        if isinstance(found, Plan) and set(block) <= _drawn(found):
-            return ExactBlock(tuple(block), found)
-        reason = found.reason if isinstance(found, Declined) else "it has nothing below it"
-    return Declined(NAME, reason)
-
-
-def _drawn(plan: Plan) -> set[str]:
-    return {name for conditional in plan.conditionals for name in conditional.variables}
-
-
 def _class_block(graph: Graph, group: tuple[str, ...]) -> ExactBlock | None:
     """Several hidden classes of one element as one draw, where their joint table has a closed form."""
     if len(group) == 1:
         return None
-    found = plan_exact(_given_all_but(graph, group), "posterior", with_evidence=False)
-    return ExactBlock(group, found) if isinstance(found, Plan) and set(group) <= _drawn(found) else None
+    found = plan_exact(given_all_but(graph, group), "posterior", with_evidence=False)
+    return ExactBlock(group, found) if isinstance(found, Plan) and set(group) <= drawn_by(found) else None
 
 
 def hidden_block(graph: Graph, name: str) -> Block | Declined:
     """How a hidden discrete variable is drawn given all else: elementwise, or as a chain."""
-    found = plan_exact(_given_all_but(graph, [name]), "posterior", with_evidence=False)
-    if isinstance(found, Plan) and name in _drawn(found):
+    found = plan_exact(given_all_but(graph, [name]), "posterior", with_evidence=False)
+    if isinstance(found, Plan) and name in drawn_by(found):
         return ExactBlock((name,), found)
     factors = tuple(factor for factor in graph.factors if name in factor.names)
     node = graph.nodes[name]
