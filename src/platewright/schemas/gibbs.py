@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from platewright.algebra.expression import Lag, Reference, names, walk
+from platewright.algebra.expression import Lag, Reference, walk
 from platewright.elimination.tables import MOST_TIED, level_count
 from platewright.graph.components import chain_components, component_parents
 from platewright.graph.graph import Factor, Graph
@@ -90,7 +90,8 @@ class GibbsPlan:
 def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | Declined:
     """Blocks for every unknown, or which one cannot be drawn and why.
 
-    Without `weighing`, discrete unknowns are drawn given all else: a block's density has its normaliser then.
+    Without `weighing`, discrete unknowns are drawn given all else: each block's density has its normaliser then, and a
+    sweep is short.
     """
     if goal == "map":
         return Declined(NAME, "the goal is a mode, and Gibbs sampling gives draws")

@@ -5,7 +5,7 @@
 
 Drawn in turn, each holds the other: the lines through the data stay where they break, and the break where they do. The
 log evidence of the closed form, k counted as known, is the log weight of k, and both draws are one from their joint.
-It costs the statistics of the closed form once for each value, so classes of rows stay as they are.
+It costs the closed form once for each value of each element, so classes of many rows stay as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from platewright.algebra.expression import Reference, free_indices, walk
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
 from platewright.schema import Plan
@@ -44,7 +43,7 @@ class Weighed:
 
 
 def weigh(graph: Graph, factors: Sequence[Factor], blocks: Sequence[Block]) -> list[Weighed]:
-    """The discrete unknowns of some blocks that have others with a closed form, drawn in turn with them, around them."""
+    """The discrete unknowns of some blocks that are drawn in turn with others that have a closed form."""
     found: list[Weighed] = []
     for block in blocks:
         for name in block.variables:
@@ -67,21 +66,26 @@ def _weighed(
     groups = [[n for n in block.variables if not graph.nodes[n].domain.is_finite] for block in beside]
     if not any(group and block is not own for group, block in zip(groups, beside, strict=True)):
         return Declined(NAME, f"nothing with a closed form is drawn in turn with `{name}`")
-    whole = [n for group in groups for n in group]
-    for gone in (whole, *sorted((g for g in groups if g), key=len, reverse=True)):
+    for gone in ([n for group in groups for n in group], *_by_hold(graph, groups)):
         together = [one for one in before if set(one.then.variables) & set(gone)]
         every = tuple(dict.fromkeys(n for one in together for n in one.first.variables)) + (name,)
         gone = list(dict.fromkeys((*(n for one in together for n in one.then.variables), *gone)))
-        if refused := [n for n in every if not _are_apart(graph, factors, n, gone)]:
-            return Declined(NAME, f"rows of `{refused[0]}` share {', '.join(gone)}")
         plan = plan_exact(given_all_but(graph, gone, every), "posterior", about=every)
         then = plan_exact(given_all_but(graph, gone), "posterior", with_evidence=False)
         if isinstance(plan, Plan) and isinstance(then, Plan) and set(gone) <= drawn_by(plan) & drawn_by(then):
             held = ", ".join(f"`{n}`" for n in gone)
-            why = f"given it {held} has a closed form, whose log evidence is its log weight"
+            why = (
+                f"each holds the other, and the log evidence of the closed form of {held} is the log weight of a value"
+            )
             first = WeighedBlock(every, plan, tuple(gone), why)
             return Weighed(first, ExactBlock(tuple(gone), then))
     return Declined(NAME, f"what is drawn in turn with `{name}` has no closed form together")
+
+
+def _by_hold(graph: Graph, groups: Sequence[list[str]]) -> list[list[str]]:
+    """Unknowns with a place first, which hold a value harder than scales do; then those of large blocks."""
+    places = {id(group): any(graph.nodes[n].domain.is_unbounded for n in group) for group in groups}
+    return sorted((group for group in groups if group), key=lambda group: (not places[id(group)], -len(group)))
 
 
 def _meets(block: Block, around: Sequence[Factor]) -> bool:
@@ -112,16 +116,3 @@ def _values(graph: Graph, name: str) -> int:
 
 def _size(graph: Graph, plate: str) -> int | None:
     return graph.plates[plate].size if plate in graph.plates else None
-
-
-def _are_apart(graph: Graph, factors: Sequence[Factor], name: str, gone: Sequence[str]) -> bool:
-    """Whether no row of a factor stands for one element of many: all elements are in each, as weights in a sum are."""
-    if not graph.nodes[name].axes:
-        return True
-    shared = [factor for factor in touching(factors, (name,)) if factor.names & set(gone)]
-    for factor in shared:
-        for part in walk(factor.expression):
-            own = isinstance(part, Reference) and part.name == name
-            if own and not free_indices(part) - set(factor.axes):
-                return False
-    return True

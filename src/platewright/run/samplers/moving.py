@@ -44,14 +44,7 @@ class Mover(Protocol):
 
 
 Moved = (
-    SliceBlock
-    | HamiltonianBlock
-    | CoordinateBlock
-    | ScaleBlock
-    | OrbitBlock
-    | BoundedBlock
-    | SiteBlock
-    | WeighedBlock
+    SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock | WeighedBlock
 )
 
 
