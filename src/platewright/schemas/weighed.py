@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from platewright.algebra.expression import Reference, free_indices, walk
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
 from platewright.schema import Plan
@@ -70,6 +71,8 @@ def _weighed(
         together = [one for one in before if set(one.then.variables) & set(gone)]
         every = tuple(dict.fromkeys(n for one in together for n in one.first.variables)) + (name,)
         gone = list(dict.fromkeys((*(n for one in together for n in one.then.variables), *gone)))
+        if not _is_shared(graph, around, name, gone):
+            continue
         plan = plan_exact(given_all_but(graph, gone, every), "posterior", about=every)
         then = plan_exact(given_all_but(graph, gone), "posterior", with_evidence=False)
         if isinstance(plan, Plan) and isinstance(then, Plan) and set(gone) <= drawn_by(plan) & drawn_by(then):
@@ -80,6 +83,16 @@ def _weighed(
             first = WeighedBlock(every, plan, tuple(gone), why)
             return Weighed(first, ExactBlock(tuple(gone), then))
     return Declined(NAME, f"what is drawn in turn with `{name}` has no closed form together")
+
+
+def _is_shared(graph: Graph, around: Sequence[Factor], name: str, gone: Sequence[str]) -> bool:
+    """Whether rows that hold what is integrated out look at all elements of an unknown, as a sum of weights does.
+
+    Elements that have rows of their own are classes of these, of which no one holds what all of them share.
+    """
+    shared = [factor for factor in around if factor.names & set(gone)]
+    places = [(f, p) for f in shared for p in walk(f.expression) if isinstance(p, Reference) and p.name == name]
+    return not graph.nodes[name].axes or any(free_indices(place) - set(factor.axes) for factor, place in places)
 
 
 def _by_hold(graph: Graph, groups: Sequence[list[str]]) -> list[list[str]]:
