@@ -299,24 +299,24 @@ class MoverText:
         self._listed("alone", "Terms of the factors whose rows look at one element.", [*map(self._terms, ties.alone)])
         self._listed("owners", "These elements.", [self._touched(factor, node) for factor in ties.alone])
         calls = [self._call(word) for word in ("together", "touched", "alone", "owners")]
-        arguments = [self._range(node), *calls]
+        arguments = [*self._range(node), *calls]
         if ties_move(block, known):
             arguments.append("moves=True")
         return called("SiteMover", *arguments)
 
-    def _range(self, node: Variable) -> str:
+    def _range(self, node: Variable) -> list[str]:
         """Name, shape, lowest value and number of values of a discrete unknown."""
         domain = node.domain
         levels, lowest = self.printer.size(str(domain.levels)), 0
         if domain.kind != "levels":
             lowest, levels = int(domain.lower), str(int(domain.upper - domain.lower) + 1)
-        return f'"{self.names(node.name)}", {self._shape(node.axes)}, {lowest}, {levels}'
+        return [f'"{self.names(node.name)}"', self._shape(node.axes), str(lowest), levels]
 
     def _weighed(self, block: WeighedBlock) -> str:
         lines = [*self._computed(block.plan.program), f"return {self.names(EVIDENCE)}"]
         shown = comment(", ".join(block.without))
         self._add("log_weight", f"The log of all factors with {shown} integrated out.", lines, made=block.without)
-        ranges = ", ".join(f"({self._range(self.nodes[name])})" for name in block.variables)
+        ranges = ", ".join(f"({', '.join(self._range(self.nodes[name]))})" for name in block.variables)
         return called("WeighedMover", f"[{ranges}]", self._call("log_weight"))
 
     def _listed(self, word: str, doc: str, parts: Sequence[str]) -> None:
