@@ -58,7 +58,7 @@ def test_a_sweep_is_the_library_s(case: Case) -> None:
     assert surely - discrete <= set(moved)  # a discrete one may have come back to its value
 
 
-CHAINS = ["full_wishart", "zero_inflated", "symbols", "pumps", "logistic"]
+CHAINS = ["full_wishart", "zero_inflated", "symbols", "pumps", "logistic", "bent_line", "chosen_weights"]
 WITHIN_BOUNDS = ["truncated_rate", "truncated_latent", "ordered_pair"]
 
 

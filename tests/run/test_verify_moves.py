@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from platewright.program.program import EVIDENCE
 from platewright.run.checks.simulating import small_data
 from platewright.run.checks.verifying_moves import verify_moves
-from platewright.schemas.blocks import ExactBlock, HamiltonianBlock
+from platewright.schemas.blocks import ExactBlock, HamiltonianBlock, WeighedBlock
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from schemas import coupled, sequences
 from schemas.small_instance import Case
+from schemas.switches import SWITCHES
 from schemas.test_sites import TIED
 
 CASES = (*coupled.COUPLED, *sequences.CHAINS, TIED)
@@ -67,3 +69,17 @@ def test_a_slope_that_is_a_little_off_is_found_out(case: Case) -> None:
         wrong = replace(block, slopes=(first, *block.slopes[1:]))
         laws = plan_laws(replace(plan, blocks=(*plan.blocks[:at], wrong, *plan.blocks[at + 1 :])))
         assert [law.name for law in laws if not law.passed] == [f"gradient of {', '.join(block.variables)}"]
+
+
+@pytest.mark.parametrize("case", SWITCHES, ids=str)
+def test_what_a_value_weighs_is_proved(case: Case) -> None:
+    plan = planned(case)
+    (at,) = [number for number, block in enumerate(plan.blocks) if isinstance(block, WeighedBlock)]
+    block = plan.blocks[at]
+    name = f"log density of {', '.join(block.variables)}"
+    assert [law.passed for law in plan_laws(plan) if law.name == name] == [True]
+    program = block.plan.program
+    halved = [replace(one, expression=0.5 * one.expression) if one.name == EVIDENCE else one for one in program.body]
+    wrong = replace(block, plan=replace(block.plan, program=replace(program, body=tuple(halved))))
+    blocks = (*plan.blocks[:at], wrong, *plan.blocks[at + 1 :])
+    assert [law.passed for law in plan_laws(replace(plan, blocks=blocks)) if law.name == name] == [False]

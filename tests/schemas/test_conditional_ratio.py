@@ -19,6 +19,7 @@ from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.bounded_draws import BlockWithinBounds
 from platewright.run.samplers.slicing import element_density
 from platewright.run.samplers.starting import starting_values
+from platewright.run.samplers.weighed import BlockWeighed
 from platewright.schemas.gibbs import (
     Block,
     BoundedBlock,
@@ -30,6 +31,7 @@ from platewright.schemas.gibbs import (
     OrbitBlock,
     ScaleBlock,
     SliceBlock,
+    WeighedBlock,
     plan_gibbs,
 )
 from schemas.chains_that_meet import MEETING
@@ -40,9 +42,10 @@ from schemas.mixtures import MIXTURES
 from schemas.nested_classes import NESTED
 from schemas.sequences import CHAINS, WALKS
 from schemas.small_instance import Case, Instance, Values, drawn, instance, log_joint
+from schemas.switches import SWITCHES
 from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED, *NESTED)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED, *NESTED, *SWITCHES)
 TOLERANCE = 1e-9
 
 
@@ -76,6 +79,8 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
             others = {name: value for name, value in small.values.items() if name not in block.variables}
             computed = finish(program, module, statistics, others, small.sizes)
             return Posterior(block.plan, computed, others, small.sizes).log_density(point)
+        case WeighedBlock():
+            return BlockWeighed(small.graph, block, small.columns, small.sizes).log_weight({**small.values, **point})
         case SliceBlock():
             (name,) = block.variables
             density = element_density(small.graph.nodes[name], block.factors, environment)
@@ -154,6 +159,6 @@ def test_every_unknown_is_in_one_block_and_in_more_only_where_it_moves_with_othe
 
 def test_there_are_models_enough_and_blocks_of_every_kind() -> None:
     kinds = {type(block) for case in EVERY for block in plan_of(case).blocks}
-    others = {HamiltonianBlock, CoordinateBlock, ScaleBlock, OrbitBlock, BoundedBlock}
+    others = {HamiltonianBlock, CoordinateBlock, ScaleBlock, OrbitBlock, BoundedBlock, WeighedBlock}
     assert kinds == {ExactBlock, SliceBlock, ChainBlock, *others}
     assert len(EVERY) >= 40

@@ -18,6 +18,7 @@ QUICK = (
     "logistic_weights",
     "conjugate_scale",
     "hidden_count",
+    "two_steps",
 )
 """One of each kind of block; the others take longer together."""
 

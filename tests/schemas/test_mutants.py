@@ -25,7 +25,7 @@ from platewright.run.hidden import chain, climbing
 from platewright.run.hidden import chain_group as run_chains
 from platewright.run.hidden import em as run_em
 from platewright.run.samplers import gibbs, slicing
-from platewright.schemas import chain_group, chain_programs, expectations, integrated, rough, slopes, soft
+from platewright.schemas import chain_group, chain_programs, closed_forms, expectations, integrated, rough, slopes, soft
 from platewright.schemas import gibbs as blocks
 from schemas import (
     test_chain_block,
@@ -176,7 +176,7 @@ MUTANTS: tuple[Mutant, ...] = (
            "list(zip(factors, codes, strict=True))[1:]", partial(ratio, "overdispersed")),
     mutant("a slice forgets the Jacobian of a scale", slicing.element_density,
            "        return total\n", "        return total + np.log(value)\n", partial(ratio, "rates_of_groups")),
-    mutant("blocks forget that the others are known", blocks._given_all_but,
+    mutant("blocks forget that the others are known", closed_forms.given_all_but,
            "graph.known | (set(graph.unknown) - wanted)", "graph.known", partial(ratio, "known_variance")),
     # sites
     mutant("all sites move at once", sites.greedy_colours,

@@ -21,6 +21,7 @@ from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs, comp
 from platewright.run.samplers.orbit_moves import BlockAlongOrbit
 from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.run.samplers.slicing import element_density
+from platewright.run.samplers.weighed import BlockWeighed
 from platewright.schemas.blocks import (
     Block,
     BoundedBlock,
@@ -31,6 +32,7 @@ from platewright.schemas.blocks import (
     OrbitBlock,
     ScaleBlock,
     SliceBlock,
+    WeighedBlock,
 )
 from schemas.small_instance import Case, Instance, instance
 from schemas.test_conditional_ratio import EVERY, plan_of, points
@@ -42,7 +44,7 @@ TOLERANCE = 1e-10
 QUICK = frozenset(
     ("full_inverse_wishart", "regressions", "topics", "symbols_several", "several_columns", "noisy_walk", "schools",
      "logistic", "pumps", "rates_of_coins", "random_slopes", "crossed", "tied_full", "misclassified", "coded_by_column",
-     "hidden_rates", "few_groups", "growth")
+     "hidden_rates", "few_groups", "growth", "bent_line", "two_steps", "chosen_weights")
 )  # fmt: skip
 """Every kind of block and statement; the others are compiled in the slow run only."""
 
@@ -86,6 +88,20 @@ def check_exact(block: ExactBlock, number: int, chain: NativeChain, small: Insta
         assert gap(one, other) < TOLERANCE, table.variable
         seen += 1
     return seen
+
+
+def check_weighed(block: WeighedBlock, number: int, chain: NativeChain, small: Instance) -> int:
+    """The log weights of all values of each element, the others as they are."""
+    mover = BlockWeighed(small.graph, block, small.columns, small.sizes)
+    expected = [
+        [mover.scores(small.values, name, site, lowest, levels) for site in range(int(np.prod(shape, dtype=int)))]
+        for name, shape, lowest, levels in mover.unknowns
+    ]
+    found = chain.weights_of_tables(number, [np.shape(weights) for weights in expected])
+    for name, one, other in zip(block.variables, found, expected, strict=True):
+        assert gap(one, np.array(other)) < TOLERANCE, name
+        np.testing.assert_array_equal(chain.arrays[name], small.values[name])  # looking leaves it as it was
+    return len(found)
 
 
 def check_slice(block: SliceBlock | BoundedBlock, number: int, chain: NativeChain, small: Instance) -> int:
@@ -195,6 +211,8 @@ def check(block: Block, number: int, chain: NativeChain, small: Instance) -> int
     match block:
         case ExactBlock():
             return check_exact(block, number, chain, small)
+        case WeighedBlock():
+            return check_weighed(block, number, chain, small)
         case SliceBlock() | BoundedBlock():
             return check_slice(block, number, chain, small)
         case ChainBlock():

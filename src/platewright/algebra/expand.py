@@ -154,8 +154,11 @@ class _Expander:
             return None
         return next((node for node in found if self.visible(expression, node)), None)
 
-    def nested(self, expression: Expression) -> tuple[Reference, str] | None:
-        """A variable used as an index, where it or the indexed variable is a target; with the plate it ranges over."""
+    def nested(self, expression: Expression) -> tuple[Expression, str] | None:
+        """A variable used as an index, where it or the indexed variable is a target; with the plate it ranges over.
+
+        A target may also be looked up at a function of others: `rate[step(i - k)]`.
+        """
         for node in walk(expression):
             if isinstance(node, (Sum, Quadratic, LogDeterminant, Inverse)):
                 continue
@@ -163,9 +166,9 @@ class _Expander:
                 continue
             plates = node.plates if isinstance(node, Literal) else self.facts.axes.get(node.name, ())
             for position, part in enumerate(node.indices):
-                if not isinstance(part, Reference):
-                    continue
                 outer = isinstance(node, Reference) and node.name in self.targets
+                if not isinstance(part, Reference) and not (outer and self.free(part) and not self.pure(part)):
+                    continue
                 if (outer or not self.free(part)) and self.visible(expression, part):
                     return part, plates[position]
         return None
@@ -179,7 +182,7 @@ class _Expander:
         again = any(not own.isdisjoint(bound(node)) for node in walk(expression))
         return not again or substitute(expression, {part: Constant(0.0)}) != expression
 
-    def split(self, expression: Expression, part: Reference, plate: str) -> Expression:
+    def split(self, expression: Expression, part: Expression, plate: str) -> Expression:
         index = fresh(Index(plate, plate), all_indices(expression) | all_indices(part))
         return total(multiply(equal(part, index), substitute(expression, {part: index})), index)
 

@@ -20,6 +20,7 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
 )
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
@@ -164,6 +165,9 @@ def _told(block: Block) -> list[str]:
             return [f"{block.along} {named} {how}: {block.why}"]
         case SiteBlock():
             return [f"draw {named} site by site, those without a tie at once: {block.why}"]
+        case WeighedBlock():
+            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            return [f"draw {named} exactly{_without(block.without)}: {block.why}", *steps]
 
 
 def _without(gone: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from platewright.elimination.state import Conditional, FamilyConditional, Gaussi
 from platewright.graph.graph import Factor
 from platewright.schema import Plan
 from platewright.schemas.ascent import Ascent
-from platewright.schemas.blocks import Block, ExactBlock, way
+from platewright.schemas.blocks import Block, ExactBlock, WeighedBlock, way
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import GibbsPlan
@@ -94,6 +94,9 @@ def _block(number: int, block: Block) -> list[str]:
     if isinstance(block, ExactBlock):
         lines += passes_latex(block.plan.program) + body_latex(block.plan.program)
         return [*lines, *(f"\n{_distribution(c)}\n" for c in reversed(block.plan.conditionals))]
+    if isinstance(block, WeighedBlock):
+        lines.append("\nThe log weight of a value is the log evidence with it known\n")
+        return lines + passes_latex(block.plan.program) + body_latex(block.plan.program)
     lines.append("\nThe log density of the block, up to a constant, is the sum of\n")
     return [*lines, *_factors(block.factors)]
 

@@ -120,6 +120,18 @@ class SiteBlock:
     why: str
 
 
+@dataclass(frozen=True)
+class WeighedBlock:
+    """Few-valued unknowns, drawn element by element: a value weighs what is left once others are integrated out."""
+
+    variables: tuple[str, ...]
+    plan: Plan
+    """The others given these, with the log evidence of all that either is in: the log weight of a value."""
+    without: tuple[str, ...]
+    """Unknowns that are integrated out, and drawn right after."""
+    why: str
+
+
 Block = (
     ExactBlock
     | SliceBlock
@@ -130,6 +142,7 @@ Block = (
     | OrbitBlock
     | BoundedBlock
     | SiteBlock
+    | WeighedBlock
 )
 
 WAYS: dict[type[Block], str] = {
@@ -142,6 +155,7 @@ WAYS: dict[type[Block], str] = {
     OrbitBlock: "along their orbit",
     BoundedBlock: "exact within bounds",
     SiteBlock: "site by site",
+    WeighedBlock: "exact",
 }
 """How a block is moved, in a word."""
 

@@ -95,7 +95,7 @@ def plan_chib(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     name = "chib"
     if goal != "evidence":
         return other_goal(name)
-    gibbs = plan_gibbs(graph, "posterior")
+    gibbs = plan_gibbs(graph, "posterior", weighing=False)
     if isinstance(gibbs, Declined):
         return Declined(name, gibbs.reason)
     exact = normalised(gibbs)
@@ -143,7 +143,7 @@ def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     now = prepared.graph
     if reason := _no_prior_draws(now):
         return Declined(name, reason)
-    gibbs = plan_gibbs(tempered(now), "posterior")
+    gibbs = plan_gibbs(tempered(now), "posterior", weighing=False)
     if isinstance(gibbs, Declined):
         return Declined(name, gibbs.reason)
     return EvidencePlan(

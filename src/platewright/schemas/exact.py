@@ -6,7 +6,7 @@ One pass over the data; nothing to iterate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from platewright.algebra.build import add
@@ -68,8 +68,13 @@ def prepare(graph: Graph) -> Prepared:
     return Prepared(graph, tuple(steps), tuple(reversed(barren)))
 
 
-def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int = 0) -> Plan | Declined:
-    """The closed-form plan, or which unknown stands in its way and why; `blocks` were named before, in other plans."""
+def plan_exact(
+    graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int = 0, about: Collection[str] = ()
+) -> Plan | Declined:
+    """The closed-form plan, or which unknown stands in its way and why; `blocks` were named before, in other plans.
+
+    With `about`, the evidence leaves out what is known throughout and holds none of these.
+    """
     prepared = prepare(graph)
     steps = list(prepared.steps)
     graph_now = prepared.graph
@@ -95,6 +100,8 @@ def plan_exact(graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int
         solved.append(done)
         steps += _elimination_steps(piece, done)
     rest += [factor for factor in minus if not any(factor.names & set(piece.unknown) for piece in pieces)]
+    if about:
+        rest = [factor for factor in rest if factor.names & set(about)]
     evidence = {
         piece.unknown: add(*(factor.summed for factor in state.factors))
         for piece, state in zip(pieces, solved, strict=True)

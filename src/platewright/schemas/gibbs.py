@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from platewright.algebra.expression import Lag, Reference, names, walk
+from platewright.algebra.expression import Lag, Reference, walk
 from platewright.elimination.tables import MOST_TIED, level_count
 from platewright.graph.components import chain_components, component_parents
 from platewright.graph.graph import Factor, Graph
@@ -30,13 +30,16 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
     way,
 )
 from platewright.schemas.bounds import bounded_block, is_bounded
+from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_block
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
 from platewright.schemas.rough import funnels, rough_blocks, touching
 from platewright.schemas.tied_classes import may_nest, tied_classes
+from platewright.schemas.weighed import weigh
 
 NAME = "gibbs"
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "ScaleBlock",
     "SiteBlock",
     "SliceBlock",
+    "WeighedBlock",
     "hidden_block",
     "plan_gibbs",
 ]
@@ -79,12 +83,16 @@ class GibbsPlan:
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The programs of the exact blocks."""
-        return tuple(block.plan.program for block in self.blocks if isinstance(block, ExactBlock))
+        """The programs of the blocks that have a closed form."""
+        return tuple(block.plan.program for block in self.blocks if isinstance(block, ExactBlock | WeighedBlock))
 
 
-def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
-    """Blocks for every unknown, or which one cannot be drawn and why."""
+def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | Declined:
+    """Blocks for every unknown, or which one cannot be drawn and why.
+
+    Without `weighing`, discrete unknowns are drawn given all else: each block's density has its normaliser then, and a
+    sweep is short.
+    """
     if goal == "map":
         return Declined(NAME, "the goal is a mode, and Gibbs sampling gives draws")
     prepared = prepare(graph)
@@ -95,22 +103,29 @@ def plan_gibbs(graph: Graph, goal: Goal) -> GibbsPlan | Declined:
     factors = (*now.factors, *minus)
     hidden = [name for name in now.unknown if _is_hidden(now, name)]
     others = [name for name in now.unknown if name not in hidden]
+    classes = _hidden_blocks(now, factors, hidden)
     blocks, rough = _exact_blocks(now, others)
+    weighed = weigh(now, factors, [*blocks, *classes]) if weighing else []
+    if weighed:
+        first = {name for one in weighed for name in one.variables}
+        others = [name for name in others if name not in first]
+        classes = [block for block in classes if not first & set(block.variables)]
+        blocks, rough = _exact_blocks(now, others)
     integrated = integrate(now, factors, [name for block in blocks for name in block.variables], rough)
     if integrated.gone:
         rough = reasons(integrated, rough)
         moved = {*rough, *integrated.gone}
         blocks, _ = _exact_blocks(now, [name for name in others if name not in moved])
     for name in [name for name in rough if is_bounded(now, name)]:
-        found = bounded_block(_given_all_but(now, [name]), factors, name)
+        found = bounded_block(given_all_but(now, [name]), factors, name)
         if isinstance(found, Declined):
             rough[name] = f"{rough[name]}; {found.reason}"
         else:
             del rough[name]
             blocks.append(found)
-    beside = funnels(now, factors, blocks)
+    beside = funnels(now, factors, [*blocks, *(one.then for one in weighed)])
     blocks = [*_in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks), *beside]
-    blocks += _hidden_blocks(now, factors, hidden)
+    blocks = [*(block for one in weighed for block in (one.first, one.then)), *blocks, *classes]
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
@@ -123,7 +138,7 @@ def _exact_blocks(graph: Graph, others: Sequence[str]) -> tuple[list[Block], dic
     rough: dict[str, str] = {}
     for waiting in _portions(graph, others):
         while waiting:
-            block = _largest_block(graph, waiting)
+            block = largest_block(graph, waiting)
             if isinstance(block, Declined):
                 rough[waiting.pop(0)] = block.reason
                 continue
@@ -155,7 +170,7 @@ def _in_order(graph: Graph, found: Integrated, rough: Sequence[Block], exact: Se
             continue
         assert isinstance(block, SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock)
         first.append(replace(block, without=gone))
-    drawn = [_largest_block(graph, [name]) for name in found.gone]
+    drawn = [largest_block(graph, [name]) for name in found.gone]
     return [*first, *(block for block in drawn if not isinstance(block, Declined)), *exact, *last]
 
 
@@ -183,39 +198,6 @@ def _normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
             )
         found.append(Factor(f"normaliser of {factor.owner}", factor.axes, -factor.expression))
     return tuple(found)
-
-
-def _given_all_but(graph: Graph, block: Sequence[str]) -> Graph:
-    """The graph in which everything outside the block is known, and undirected nodes that do not touch it are data."""
-    wanted = frozenset(block)
-    if not graph.potentials and wanted.issuperset(graph.unknown):
-        return graph  # of which all that was asked before is kept
-    known = graph.known | (set(graph.unknown) - wanted)
-    potentials = {name: found for name, found in graph.potentials.items() if names(found.expression) & wanted}
-    shaped = {name for found in potentials.values() for name in graph.inside(found)}
-    nodes = {
-        name: replace(node, kind="input") if node.kind == "undirected" and name not in shaped | wanted else node
-        for name, node in graph.nodes.items()
-    }
-    return replace(graph, nodes=nodes, potentials=potentials, known=known)
-
-
-def _largest_block(graph: Graph, waiting: list[str]) -> ExactBlock | Declined:
-    """All that is waiting, else its Gaussian part, else one unknown; or why the first one has no closed form."""
-    gaussian = [name for name in waiting if graph.nodes[name].domain.is_unbounded]
-    reason = ""
-    for block in ([*waiting], gaussian, waiting[:1]):
-        if not block:
-            continue
-        found = plan_exact(_given_all_but(graph, block), "posterior", with_evidence=False)
-        if isinstance(found, Plan) and set(block) <= _drawn(found):
-            return ExactBlock(tuple(block), found)
-        reason = found.reason if isinstance(found, Declined) else "it has nothing below it"
-    return Declined(NAME, reason)
-
-
-def _drawn(plan: Plan) -> set[str]:
-    return {name for conditional in plan.conditionals for name in conditional.variables}
 
 
 def _hidden_blocks(graph: Graph, factors: tuple[Factor, ...], hidden: Sequence[str]) -> list[Block]:
@@ -249,14 +231,14 @@ def _class_block(graph: Graph, group: tuple[str, ...]) -> ExactBlock | None:
     """Several hidden classes as one draw, where each has a table once those before it are summed out."""
     if len(group) == 1:
         return None
-    found = plan_exact(_given_all_but(graph, group), "posterior", with_evidence=False)
-    return ExactBlock(group, found) if isinstance(found, Plan) and set(group) <= _drawn(found) else None
+    found = plan_exact(given_all_but(graph, group), "posterior", with_evidence=False)
+    return ExactBlock(group, found) if isinstance(found, Plan) and set(group) <= drawn_by(found) else None
 
 
 def hidden_block(graph: Graph, name: str) -> Block | Declined:
     """How a hidden discrete variable is drawn given all else: elementwise, or as a chain."""
-    found = plan_exact(_given_all_but(graph, [name]), "posterior", with_evidence=False)
-    if isinstance(found, Plan) and name in _drawn(found):
+    found = plan_exact(given_all_but(graph, [name]), "posterior", with_evidence=False)
+    if isinstance(found, Plan) and name in drawn_by(found):
         return ExactBlock((name,), found)
     factors = tuple(factor for factor in graph.factors if name in factor.names)
     node = graph.nodes[name]

@@ -32,6 +32,7 @@ from platewright.backends.c_gibbs.slice import SliceWriter
 from platewright.backends.c_gibbs.split import Split, split_passes
 from platewright.backends.c_gibbs.statistics import StatisticsWriter, pool_slots
 from platewright.backends.c_gibbs.support import shared_text
+from platewright.backends.c_gibbs.weighed import draw_weighed
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
@@ -45,11 +46,14 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
 )
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.rough import meets_itself
 
+Closed = ExactBlock | WeighedBlock
+"""Blocks with a program of their own."""
 SMALL = 64
 """Plates that the model gives at most so many elements have their size written into the file."""
 
@@ -112,7 +116,7 @@ class _Writer:
     def source(self) -> GibbsSource:
         for number, block in enumerate(self.plan.blocks):
             match block:
-                case ExactBlock():
+                case ExactBlock() | WeighedBlock():
                     self.exact(number, block)
                 case SliceBlock() | BoundedBlock():
                     self.slice(number, block)
@@ -168,7 +172,7 @@ class _Writer:
 
     # -- exact blocks --------------------------------------------------------------------------------------------------
 
-    def exact(self, number: int, block: ExactBlock) -> None:
+    def exact(self, number: int, block: Closed) -> None:
         program = block.plan.program
         split = self.splits[number] = split_passes(program, frozenset(self.unknown))
         local: dict[str, Slot] = {}
@@ -204,13 +208,15 @@ class _Writer:
         drawing = Function(self.arrays, number, local, axes)
         drawing.lengths = function.lengths
         head = f"static int draw_{number}(struct chain *chain)"
-        if self.is_shown(block):
+        if isinstance(block, WeighedBlock):
+            self.prepared.remove(number)  # it is called for each value
+        if isinstance(block, WeighedBlock) or self.is_shown(block):
             head = f"static int draw_{number}(struct chain *chain, double *found)"
             self.tables.append(number)
         self.draws(drawing, block, number in self.tables)
         self.functions.append(drawing.text(head, f"{about}; its draw"))
 
-    def body(self, function: Function, block: ExactBlock, split: Split) -> None:
+    def body(self, function: Function, block: Closed, split: Split) -> None:
         writer = StatisticsWriter(function)
         for few in split.few:
             function.printer.line(f"/* {c_comment(str(few))} */")
@@ -231,7 +237,7 @@ class _Writer:
                     rows = RowsWriter(function, step, split.outside, step in whole.values())
                     rows.triangularise(pools, wanted)
 
-    def wanted(self, block: ExactBlock) -> frozenset[str]:
+    def wanted(self, block: Closed) -> frozenset[str]:
         """What later statements and the conditionals read."""
         found: set[str] = set()
         for step in block.plan.program.body:
@@ -248,14 +254,16 @@ class _Writer:
                     found |= names(conditional.scale)
         return frozenset(found)
 
-    def is_shown(self, block: ExactBlock) -> bool:
+    def is_shown(self, block: Closed) -> bool:
         """Whether the log weights of a block can be given back: one table, or several on plates."""
         tables = [c.variable for c in block.plan.conditionals if isinstance(c, TableConditional)]
         every = 0 < len(tables) == len(block.plan.conditionals)
         return every and (len(tables) == 1 or all(self.arrays.axes[name] for name in tables))
 
-    def draws(self, function: Function, block: ExactBlock, shown: bool) -> None:
-        """Last eliminated first: each given those before it."""
+    def draws(self, function: Function, block: Closed, shown: bool) -> None:
+        """Last eliminated first: each given those before it; or what they are integrated out of."""
+        if isinstance(block, WeighedBlock):
+            return draw_weighed(function, self.plan.graph, block.variables)
         writer = DrawWriter(function)
         for conditional in reversed(block.plan.conditionals):
             match conditional:

@@ -12,8 +12,10 @@ from platewright.algebra.build import add
 from platewright.algebra.expression import Add, Expression, Reference, free_indices, names, walk
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
+from platewright.backends.c_gibbs.expression import GibbsPrinter
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.graph.graph import Factor, Graph
+from platewright.language.variable import Variable
 from platewright.schemas.blocks import SiteBlock
 from platewright.schemas.slopes import apart
 
@@ -56,13 +58,6 @@ class SiteWriter:
     def functions(self) -> list[str]:
         """The log weight of a site, and the draw of all."""
         return [self.score(), self.draw()]
-
-    def levels(self, function: Function) -> tuple[str, int]:
-        """How many levels a site has, and the lowest."""
-        domain = self.node.domain
-        if domain.kind == "levels":
-            return function.printer.size(str(domain.levels)), 0
-        return str(int(domain.upper - domain.lower) + 1), int(domain.lower)
 
     def length(self, function: Function, axes: tuple[str, ...]) -> str:
         return function.length_text((axes,))
@@ -127,28 +122,17 @@ class SiteWriter:
             for place in range(0 if self.is_wide(factor) else len(self.places(factor))):
                 self.sort_rows(function, number, place)
         sites = self.length(function, tuple(axis.plate for axis in self.node.axes))
-        levels, lowest = self.levels(function)
+        levels, lowest = levels_of(function, self.node)
         array = printer.column(self.name)
         printer.line(f"double weight[{levels}];")
         with printer.nested(f"for (int64_t site = 0; !bad && site < {sites}; site++)"):
             printer.line(f"const int64_t held = {array}[site];")
-            printer.line("double top = -INFINITY, total = 0.0;")
+            printer.line("double top = -INFINITY;")
             with printer.nested(f"for (int64_t level = 0; level < {levels}; level++)"):
                 printer.line(f"{array}[site] = {lowest} + level;")
                 printer.line(f"weight[level] = score_{self.number}(chain, site);")
                 printer.line("top = weight[level] > top ? weight[level] : top;")
-            with printer.nested("if (found)"):
-                printer.line(f"memcpy(found + site * {levels}, weight, sizeof(weight));")
-                printer.line(f"{array}[site] = held;")
-                printer.line("continue;")
-            with printer.nested(f"for (int64_t level = 0; level < {levels}; level++)"):
-                printer.line("total += exp(weight[level] - top);")
-                printer.line("weight[level] = total;")
-            printer.line("const double until = total * uniform(random);")
-            printer.line("int64_t value = 0;")
-            printer.line(f"for (int64_t level = 0; level < {levels} - 1; level++)")
-            printer.line("    value += weight[level] <= until;")
-            printer.line(f"{array}[site] = {lowest} + value;")
+            draw_level(printer, array, levels, lowest)
         head = f"static int draw_{self.number}(struct chain *chain, double *found)"
         return function.text(head, f"block {self.number}: {self.name}, site by site; or only the log weights")
 
@@ -170,3 +154,28 @@ class SiteWriter:
         printer.line("if (bad)")
         printer.line("    return bad;")
         printer.line(f"sorted_by({code}, {rows}, {sites}, {start}, {order});")
+
+
+def levels_of(function: Function, node: Variable) -> tuple[str, int]:
+    """How many levels a discrete variable has, and the lowest."""
+    domain = node.domain
+    if domain.kind == "levels":
+        return function.printer.size(str(domain.levels)), 0
+    return str(int(domain.upper - domain.lower) + 1), int(domain.lower)
+
+
+def draw_level(printer: GibbsPrinter, array: str, levels: str, lowest: int) -> None:
+    """One of the levels of a site by their log weights, the largest of which is `top`; or only these, into `found`."""
+    with printer.nested("if (found)"):
+        printer.line(f"memcpy(found + site * {levels}, weight, sizeof(weight));")
+        printer.line(f"{array}[site] = held;")
+        printer.line("continue;")
+    printer.line("double total = 0.0;")
+    with printer.nested(f"for (int64_t level = 0; level < {levels}; level++)"):
+        printer.line("total += exp(weight[level] - top);")
+        printer.line("weight[level] = total;")
+    printer.line("const double until = total * uniform(random);")
+    printer.line("int64_t value = 0;")
+    printer.line(f"for (int64_t level = 0; level < {levels} - 1; level++)")
+    printer.line("    value += weight[level] <= until;")
+    printer.line(f"{array}[site] = {lowest} + value;")

@@ -29,6 +29,7 @@ from platewright.backends.kernels import (
     sites,
     slices,
     trials,
+    weighed,
 )
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
@@ -72,6 +73,7 @@ KERNELS = (
     inverting,
     bounded_draws,
     sites,
+    weighed,
 )
 """What samplers carry along."""
 RESERVED = (
@@ -114,9 +116,8 @@ class _GibbsEmitter(Emitter):
         self.unknown = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
         used = {name for factor in plan.factors for name in factor.names} - set(self.unknown)
         used |= {beginning(self.nodes[b.variables[0]].axes[0].plate) for b in plan.blocks if isinstance(b, ChainBlock)}
-        for block in plan.blocks:
-            if isinstance(block, ExactBlock):
-                used |= {name for name in block.plan.program.columns if name not in self.unknown}
+        for program in plan.programs:
+            used |= {name for name in program.columns if name not in self.unknown}
         self.data = [name for name in self.nodes if name in used]
         labels = {name: plate.labels for name, plate in plan.graph.plates.items() if plate.labels is not None}
         columns = {name: self.nodes[name].axes for name in self.data}

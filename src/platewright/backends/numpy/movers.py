@@ -24,7 +24,7 @@ from platewright.families.bounded import is_symmetric
 from platewright.family import Family, X
 from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
-from platewright.program.program import Program
+from platewright.program.program import EVIDENCE, Program
 from platewright.schemas.blocks import (
     Block,
     BoundedBlock,
@@ -34,6 +34,7 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
 )
 from platewright.schemas.orbits import elements_of
 from platewright.schemas.scaling import Scaled
@@ -83,6 +84,8 @@ class MoverText:
                 return self._orbit(block)
             case SiteBlock():
                 return self._sites(block, known)
+            case WeighedBlock():
+                return self._weighed(block)
         raise PlatewrightError(f"`{name}` has no standalone source")
 
     # -- parts ---
@@ -286,11 +289,7 @@ class MoverText:
 
     def _sites(self, block: SiteBlock, known: Sequence[str]) -> str:
         node = self.nodes[block.variables[0]]
-        domain, ties = node.domain, ties_of(block)
-        levels = self.printer.size(str(domain.levels))
-        lowest = 0
-        if domain.kind != "levels":
-            lowest, levels = int(domain.lower), str(int(domain.upper - domain.lower) + 1)
+        ties = ties_of(block)
         shown = comment(node.name)
         self._listed(
             "together", f"Terms of the factors that tie elements of {shown}.", [*map(self._terms, ties.together)]
@@ -300,11 +299,25 @@ class MoverText:
         self._listed("alone", "Terms of the factors whose rows look at one element.", [*map(self._terms, ties.alone)])
         self._listed("owners", "These elements.", [self._touched(factor, node) for factor in ties.alone])
         calls = [self._call(word) for word in ("together", "touched", "alone", "owners")]
-        shape = self._shape(node.axes)
-        arguments = [f'"{self.names(node.name)}"', shape, str(lowest), levels, *calls]
+        arguments = [*self._range(node), *calls]
         if ties_move(block, known):
             arguments.append("moves=True")
         return called("SiteMover", *arguments)
+
+    def _range(self, node: Variable) -> list[str]:
+        """Name, shape, lowest value and number of values of a discrete unknown."""
+        domain = node.domain
+        levels, lowest = self.printer.size(str(domain.levels)), 0
+        if domain.kind != "levels":
+            lowest, levels = int(domain.lower), str(int(domain.upper - domain.lower) + 1)
+        return [f'"{self.names(node.name)}"', self._shape(node.axes), str(lowest), levels]
+
+    def _weighed(self, block: WeighedBlock) -> str:
+        lines = [*self._computed(block.plan.program), f"return {self.names(EVIDENCE)}"]
+        shown = comment(", ".join(block.without))
+        self._add("log_weight", f"The log of all factors with {shown} integrated out.", lines, made=block.without)
+        ranges = ", ".join(f"({', '.join(self._range(self.nodes[name]))})" for name in block.variables)
+        return called("WeighedMover", f"[{ranges}]", self._call("log_weight"))
 
     def _listed(self, word: str, doc: str, parts: Sequence[str]) -> None:
         body = ["return [", *(f"    {part}," for part in parts), "]"] if parts else ["return []"]

@@ -17,8 +17,11 @@ from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import beginning
 from platewright.run.checks.verifying import TOLERANCE, Law
+from platewright.run.exact.posterior import Posterior
+from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import ChainWeights, chain_weights
 from platewright.run.samplers.block_density import BlockDensity
+from platewright.run.samplers.evidence_given import evidence_given
 from platewright.run.samplers.slicing import element_density
 from platewright.schemas.blocks import (
     Block,
@@ -31,6 +34,7 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
 )
 
 Values = Mapping[str, Array]
@@ -51,6 +55,8 @@ def verify_moves(
     generator = np.random.default_rng(seed)
     laws: list[Law] = []
     for block in blocks:
+        if isinstance(block, WeighedBlock):
+            laws += joint.weighed(graph, block, generator)
         if isinstance(block, ExactBlock) or getattr(block, "without", None):
             continue
         match block:
@@ -143,6 +149,23 @@ class _Joint:
         (name,) = block.variables
         own = _Joint(block.factors, self.values, self.sizes)
         return self.ratio(block, own.at, self._levels(graph, name, generator))
+
+    def weighed(self, graph: Graph, block: WeighedBlock, generator: np.random.Generator) -> list[Law]:
+        """A value weighs the joint over the conditional of what is integrated out, wherever that is."""
+        columns = {name: value for name, value in self.values.items() if name not in graph.unknown}
+        log_weight = evidence_given(block.plan.program, columns, self.sizes)
+        here = {name: self.values[name] for name in block.without}
+
+        def density(point: Values) -> float:
+            everything = {**self.values, **point}
+            program = block.plan.program
+            module = loaded(program)
+            found = module.statistics(*arguments(program, module, everything, self.sizes))
+            computed = finish(program, module, found, everything, self.sizes)
+            return log_weight(everything) + Posterior(block.plan, computed, everything, self.sizes).log_density(here)
+
+        every = [self._levels(graph, name, generator) for name in block.variables]
+        return self.ratio(block, density, [{k: v for p in points for k, v in p.items()} for points in zip(*every)])
 
     def _levels(self, graph: Graph, name: str, generator: np.random.Generator) -> list[Values]:
         """The values of a discrete variable, and others at random."""

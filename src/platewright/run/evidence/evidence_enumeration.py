@@ -12,7 +12,7 @@ from platewright.errors import SizeError
 from platewright.family import Array
 from platewright.operations.split_partly_known import observed_name, seen_name
 from platewright.run.evidence.evidence import Evidence
-from platewright.run.evidence.evidence_given import evidence_given
+from platewright.run.samplers.evidence_given import evidence_given
 from platewright.schemas.evidence import EvidencePlan, exchanged_together
 
 
@@ -48,7 +48,8 @@ def enumerated(
             expected=f"at most {most:,}",
             hint='by="chib" or by="annealed", which estimate the evidence; most= raises the limit',
         )
-    value = kernel.enumerated(listed, evidence_given(plan, columns, sizes))
+    assert plan.complete is not None
+    value = kernel.enumerated(listed, evidence_given(plan.complete.program, columns, sizes))
     detail = f"{listed.count:,} assignments of {', '.join(plan.hidden)}"
     if listed.count != listed.total:
         detail += f", which stand for {listed.total:,} relabelled ones"

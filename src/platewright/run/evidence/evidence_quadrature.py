@@ -13,7 +13,7 @@ from platewright.errors import ImproperPosterior, PlatewrightError, SizeError
 from platewright.family import Array
 from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence import Evidence
-from platewright.run.evidence.evidence_given import evidence_given
+from platewright.run.samplers.evidence_given import evidence_given
 from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.quadrature import open_ends
@@ -37,7 +37,8 @@ def surface_of(plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[
     """The exact log evidence over the coordinates of the numbers that are held."""
     nodes = [plan.graph.nodes[name] for name in plan.hidden]
     ends = {node.name: open_ends(node.domain) for node in nodes}
-    return kernel.Surface(evidence_given(plan, columns, sizes), unconstrained(nodes, sizes), ends)
+    assert plan.complete is not None
+    return kernel.Surface(evidence_given(plan.complete.program, columns, sizes), unconstrained(nodes, sizes), ends)
 
 
 def why_not(plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> str:

@@ -19,7 +19,7 @@ from platewright.language.plate import beginning
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import ChainWeights, chain_weights, forward, smooth
-from platewright.run.samplers.gibbs import split_program
+from platewright.run.samplers.split_program import split_program
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 
 

@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import names
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.backends.kernels.slices import SliceMover
 from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.program.program import Program, expressions_of
-from platewright.program.statements import Pool, Statistic
+from platewright.program.program import Program
 from platewright.run.checks.sanity import check_finite, check_possible
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import backward_sample, chain_weights, forward
 from platewright.run.samplers.lost_slopes import check_slopes
 from platewright.run.samplers.moving import Mover, mover
+from platewright.run.samplers.split_program import split_program
 from platewright.run.samplers.stored_chains import StoredChain
 from platewright.schemas.blocks import ChainBlock, ExactBlock
 from platewright.schemas.gibbs import GibbsPlan
@@ -41,18 +40,6 @@ class Prepared:
     moving: Loaded | None
     moving_program: Program
     fixed: Statistics
-
-
-def split_program(program: Program, changing: frozenset[str]) -> tuple[Program, Program]:
-    """A program's passes in two: those over data alone, and those that unknowns enter."""
-    fixed: list[Statistic | Pool] = []
-    moving: list[Statistic | Pool] = []
-    for statement in program.passes:
-        used: set[str] = set()
-        for expression in expressions_of(statement):
-            used |= names(expression)
-        (moving if used & changing else fixed).append(statement)
-    return replace(program, passes=tuple(fixed)), replace(program, passes=tuple(moving))
 
 
 @dataclass(eq=False)

@@ -17,6 +17,7 @@ from platewright.run.samplers.orbit_moves import BlockAlongOrbit
 from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.run.samplers.sites import BlockSites
 from platewright.run.samplers.slicing import BlockSlices
+from platewright.run.samplers.weighed import BlockWeighed
 from platewright.schemas.blocks import (
     BoundedBlock,
     CoordinateBlock,
@@ -25,6 +26,7 @@ from platewright.schemas.blocks import (
     ScaleBlock,
     SiteBlock,
     SliceBlock,
+    WeighedBlock,
 )
 
 
@@ -41,7 +43,9 @@ class Mover(Protocol):
         """New values of the block given all values."""
 
 
-Moved = SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock
+Moved = (
+    SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock | WeighedBlock
+)
 
 
 def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Mover:
@@ -62,3 +66,5 @@ def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mappi
             return BlockAlongOrbit(graph, block, sizes)
         case SiteBlock():
             return BlockSites(graph, block, columns, sizes)
+        case WeighedBlock():
+            return BlockWeighed(graph, block, columns, sizes)

@@ -7,19 +7,16 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from platewright.family import Array
-from platewright.program.program import EVIDENCE
+from platewright.program.program import EVIDENCE, Program
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.samplers.gibbs import split_program
-from platewright.schemas.evidence import EvidencePlan
+from platewright.run.samplers.split_program import split_program
 
 
 def evidence_given(
-    plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[str, int]
+    program: Program, columns: Mapping[str, Array], sizes: Mapping[str, int]
 ) -> Callable[[Mapping[str, Array]], float]:
-    """`log p(data, held)` by the exact plan that takes the held unknowns as known."""
-    assert plan.complete is not None
-    program = plan.complete.program
-    fixed, moving = split_program(program, frozenset(plan.hidden))
+    """`log p(data, held)` by the program of an exact plan, at values of all that it reads and the columns lack."""
+    fixed, moving = split_program(program, frozenset(program.columns) - set(columns))
     module, whole = loaded(moving), loaded(program)
     known: dict[str, object] = {}
     if fixed.passes:
