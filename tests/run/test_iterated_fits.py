@@ -290,3 +290,17 @@ def test_the_mode_of_an_undirected_part_has_its_normaliser() -> None:
     states = [0.7 * ((a == b) + (b == c)) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     assert fit.log_joint == pytest.approx(1.4 - np.logaddexp.reduce(states))
     assert m.derive(["a"], goal="map").verify().passed
+
+
+@pytest.mark.parametrize("by", ["gibbs", "collapsed-gibbs"])
+def test_probabilities_of_what_was_not_drawn_are_refused(by: str) -> None:
+    m = pw.Model("holes")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.p, m.q = pw.Dirichlet(2.0, over=k), pw.Beta(1.0, 2.0, plates=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    m.w = pw.Bernoulli(m.q[m.z], plates=n)
+    fit = m.learn({"w": [1.0, 0.0, np.nan]}, by=by, draws=10, warm_up=5)
+    for name in ("w", "nobody"):
+        with pytest.raises(UnknownName, match=f"`{name}`(.|\n)*one of: z"):
+            fit.probabilities(name)
+    assert fit.probabilities("z").shape == (3, 2)

@@ -194,3 +194,16 @@ def test_made_up_data_are_such_as_the_model_allows(kind: str) -> None:
     for seed in range(3):
         found = forbidding(kind).derive(known=["y"]).verify(seed)
         assert found.passed, str(found)
+
+
+@pytest.mark.parametrize("by", ["collapsed-gibbs", "gibbs", "mean-field"])
+def test_a_plan_for_missing_cells_proves_itself_on_cells_seen_or_not(by: str) -> None:
+    m = pw.Model("holes")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.p, m.q = pw.Dirichlet(2.0, over=k), pw.Beta(1.0, 2.0, plates=k)
+    m.z = pw.Categorical(m.p, plates=n)
+    m.w = pw.Bernoulli(m.q[m.z], plates=n)
+    fit = m.learn({"w": [1.0, 0.0, np.nan, 1.0]}, by=by, **({} if by == "mean-field" else {"draws": 20, "warm_up": 5}))
+    for seed in range(3):
+        found = fit.plan.verify(seed)
+        assert found.passed, str(found)

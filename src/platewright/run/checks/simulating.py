@@ -118,6 +118,8 @@ def _value(
     if node.kind != "random":
         if node.domain.kind == "levels":
             return generator.integers(0, sizes[str(node.domain.levels)], shape)
+        if node.domain.is_finite:  # whether a cell was seen
+            return generator.integers(int(node.domain.lower), int(node.domain.upper) + 1, shape)
         return generator.uniform(0.5, 2.0, shape)  # positive, so that it can be a scale or an exposure
     if node.family is not None and not node.family.proper:
         return _between(node, Environment(values, sizes), generator.uniform(0.5, 2.0, shape))

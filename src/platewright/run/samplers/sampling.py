@@ -123,9 +123,13 @@ class SampledFit(Shown):
 
     def probabilities(self, name: str) -> Array:
         """For a discrete unknown the share of draws in which each element has each value."""
-        node = self.derivation.graph.nodes[name]
-        if not node.domain.is_finite:
-            raise PlatewrightError(f"`{name}` is {node.domain}", expected="a variable with finitely many values")
+        nodes = self.derivation.graph.nodes
+        if name in nodes and not nodes[name].domain.is_finite:
+            raise PlatewrightError(f"`{name}` is {nodes[name].domain}", expected="a variable with finitely many values")
+        finite = [drawn for drawn in self.flat if drawn in nodes and nodes[drawn].domain.is_finite]
+        if name not in finite:
+            raise UnknownName(name, finite, where="probabilities")
+        node = nodes[name]
         size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
 
