@@ -115,7 +115,7 @@ def _paced(model: Any, data: Mapping[str, Any], seed: int) -> float:
 
 def _why(plan: Any) -> str:
     """Why no better schema was chosen."""
-    return "; ".join(f"{refusal.operation} declined: {refusal.reason}" for refusal in plan.declined)
+    return "; ".join(f"{schema} declined: {reason}" for schema, reason in plan.declined)
 
 
 def _diagnosed(quantities: Mapping[str, np.ndarray]) -> tuple[float, float]:
