@@ -54,11 +54,11 @@ def statistics(data, size):
     g_probability = data["g_probability"]
     z_probability = data["z_probability"]
     z_g_probability = data["z_g_probability"]
-    # kinds given the statistics: Dirichlet
+    # for kinds given the statistics: Dirichlet
     count_g = np.sum(g_probability, axis=0)
-    # shares given the statistics: Dirichlet
+    # for shares given the statistics: Dirichlet
     count_g_school_of_pupil_z = np.sum(z_g_probability, axis=0)
-    # right given the statistics: Beta
+    # for right given the statistics: Beta
     sum_z_y = np.sum(y[:, None, :] * z_probability[:, :, None], axis=0)
     sum_y_z = np.sum((1 - y)[:, None, :] * z_probability[:, :, None], axis=0)
     return {
@@ -132,9 +132,11 @@ def expect(data, size):
         ][:, None, :]
         # posterior of z
         z_probability = np.sum(z_g_probability, axis=-1)
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(g_log_norm)
+        # kinds
         objective = objective + np.sum(np.sum(np.log(kinds)) + special.gammaln(2 * size_kind))
+        # shares
         objective = (
             objective
             + np.sum(
@@ -143,6 +145,7 @@ def expect(data, size):
                 + special.gammaln(1.5 * size_ability)
             )
         )
+        # right
         objective = objective + np.sum(0.5 * np.log(right) + 0.5 * np.log(1 - right) + 0.9347116558304358)
         return {
             "g_probability": g_probability, "z_g_probability": z_g_probability, "z_probability": z_probability

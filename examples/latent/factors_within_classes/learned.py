@@ -47,7 +47,7 @@ def start(data, size, generator):
     share = draw_shares(generator, np.full((size_kind,), 5.0))
     mean_2 = 0.5 * generator.standard_normal((size_kind, size_reading,))
     loading = 0.5 * generator.standard_normal((size_kind, size_reading,))
-    noise = 0.0 + np.exp(0.3 * generator.standard_normal((size_reading,)))
+    noise = np.exp(0.3 * generator.standard_normal((size_reading,)))
     return {
         "g_probability": g_probability,
         "factor_point": factor_point,
@@ -140,7 +140,7 @@ def maximise_0(found, data, size):
 def statistics_1(data, size):
     """Expected statistics of all rows (Theorem 4.1)."""
     g_probability = data["g_probability"]
-    # share given the statistics: Dirichlet
+    # for share given the statistics: Dirichlet
     count_g = np.sum(g_probability, axis=0)
     return {"count_g": count_g}
 
@@ -168,7 +168,7 @@ def statistics_2(data, size):
     loading = data["loading"]
     size_kind = size["kind"]
     size_factor_points = 2 * 1
-    # noise given the statistics: Gamma
+    # for noise given the statistics: Gamma
     sum_x_mean_g_patient_of_visit = np.sum(
         g_probability[patient_of_visit[:, None], np.arange(size_kind)][:, None, :, None] * (
             x[:, None, None, :] - mean_2 - loading * np.transpose(factor_point, (0, 2, 1))[:, :, :, None]
@@ -235,12 +235,12 @@ def log_factors_factor(data, size, at):
     loading = data["loading"]
     [factor_at] = parted(at, [()])
     factor_value = (
-        (-0.5) * factor_at ** 2
-        + -0.9189385332046727
+        -0.5 * factor_at ** 2
+        - 0.9189385332046727
         + np.sum(
-            (-0.5) * (x[:, None, :] - mean_2 - loading * factor_at[:, :, None]) ** 2 / noise
+            -0.5 * (x[:, None, :] - mean_2 - loading * factor_at[:, :, None]) ** 2 / noise
             + 0.5 * np.log(1.0 / noise)
-            + -0.9189385332046727,
+            - 0.9189385332046727,
             axis=-1,
         )
     )
@@ -279,12 +279,16 @@ def expect(data, size):
         g_log_norm = special.logsumexp(g_log_weight, axis=-1)
         # posterior of g
         g_probability = np.exp(g_log_weight + (-g_log_norm)[:, None])
-        # log p(data, parameters)
+        # log p(data, parameters): hidden variables summed out, then the factors without them
         objective = np.sum(g_log_norm)
+        # share
         objective = objective + np.sum(np.sum(np.log(share)) + special.gammaln(2 * size_kind))
-        objective = objective + np.sum((-0.05555555555555555) * mean_2 ** 2 + -2.0175508218727822)
-        objective = objective + np.sum((-0.5) * loading ** 2 + -0.9189385332046727)
-        objective = objective + np.sum((-4) * np.log(noise) + (-2) / noise + 1.3862943611198908)
+        # mean
+        objective = objective + np.sum(-0.05555555555555555 * mean_2 ** 2 - 2.0175508218727822)
+        # loading
+        objective = objective + np.sum(-0.5 * loading ** 2 - 0.9189385332046727)
+        # noise
+        objective = objective + np.sum(-4 * np.log(noise) + (-2) / noise + 1.3862943611198908)
         return {"factor_point": factor_point, "g_probability": g_probability}, float(objective)
 
 
