@@ -9,7 +9,6 @@ m.heads = Bernoulli(m.theta, plates=toss)
 from __future__ import annotations
 
 import keyword
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -17,20 +16,19 @@ from types import MappingProxyType
 from platewright.algebra.build import expression
 from platewright.algebra.domain import BINARY, REAL, Domain
 from platewright.algebra.expression import (
-    Constant,
     Expression,
     Index,
     Lag,
-    Literal,
     Reference,
     free_indices,
     names,
     walk,
 )
-from platewright.errors import CycleError, ModelError, NameTaken, ParameterError, PlateError, UnknownName
+from platewright.errors import CycleError, ModelError, NameTaken, PlateError, UnknownName
 from platewright.language.distribution import Distribution, Input, Undirected, check_plate
 from platewright.language.naming import PENDING, align, named, no_start
-from platewright.language.plate import Plate, beginning, check_labels, check_size, membership, root_of
+from platewright.language.plate import Plate, beginning, check_labels, check_size, membership
+from platewright.language.references import check_references
 from platewright.language.variable import Potential, Variable
 
 
@@ -287,73 +285,8 @@ class Model:
             raise PlateError(f"plate `{plate.name}` belongs to another model", hint="use a plate of this model")
 
     def _check_parts(self, name: str, written: Expression) -> None:
-        for node in walk(written):
-            if isinstance(node, Reference):
-                if Lag(PENDING) in node.indices and node.name == name:
-                    continue
-                if node.name not in self._variables:
-                    visible = [known for known in self._variables if "@" not in known]
-                    raise UnknownName(node.name, visible, where=f"definition of {name}")
-                self._check_indices(name, node, tuple(axis.plate for axis in self._variables[node.name].axes))
-            if isinstance(node, Literal):
-                self._check_indices(name, node, node.plates)
-            if isinstance(node, Constant) and not math.isfinite(node.value):
-                shown = f"{node.value:g} in an expression"
-                raise ParameterError(shown, where=f"definition of {name}", expected="finite numbers")
-
-    def _check_indices(self, name: str, node: Reference | Literal, plates: tuple[str, ...]) -> None:
-        """A category used as an index must range over the set that the axis ranges over."""
-        shown = node.name if isinstance(node, Reference) else "a table"
-        if len(plates) != len(node.indices):
-            raise PlateError(f"`{shown}` belongs to another model", where=f"definition of {name}")
-        for plate, at in zip(plates, node.indices, strict=True):
-            if isinstance(at, Constant):
-                size = self._plates[plate].size if plate in self._plates else None
-                if size is not None and at.value >= size:
-                    raise PlateError(f"`{shown}` at {at.value:g} on plate {plate}", expected=f"0 to {size - 1}")
-            if isinstance(at, (Index, Lag, Constant)):
-                continue
-            if not isinstance(at, Reference):
-                raise self._no_category(name, shown, str(at), "an expression")
-            if at.name not in self._variables:
-                continue
-            domain = self._variables[at.name].domain
-            if domain.kind == "levels":
-                self._unify(name, shown, plate, str(domain.levels), at.name)
-            elif not domain.is_finite or domain.lower != 0:
-                raise self._no_category(name, shown, at.name, str(domain))
-            elif (size := self._plates[plate].size if plate in self._plates else None) not in (None, domain.upper + 1):
-                raise self._unequal(name, shown, plate, size, at.name, int(domain.upper) + 1)
-
-    def _no_category(self, name: str, shown: str, at: str, what: str) -> PlateError:
-        hint = f"m.{at} = pw.Input(plates=..., levels=plate) holds positions on a plate"
-        if what == "an expression":
-            hint = "a table of positions is an input: m.group = pw.Input(plates=k, levels=g), then m.mu[m.group[m.z]]"
-        return PlateError(
-            f"`{shown}` is indexed by `{at}`, which is {what}",
-            where=f"definition of {name}",
-            expected="a category: pw.Categorical, pw.Bernoulli or pw.Input(levels=...)",
-            hint=hint,
-        )
-
-    def _unequal(self, name: str, shown: str, plate: str, size: int | None, at: str, levels: int) -> PlateError:
-        return PlateError(
-            f"`{shown}` has {size} elements along {plate} but `{at}` has {levels} levels",
-            where=f"definition of {name}",
-            expected="equal numbers",
-        )
-
-    def _unify(self, name: str, shown: str, plate: str, levels: str, at: str) -> None:
-        """Record that two plates are the same set, or say that they cannot be."""
-        one, two = self._plates[root_of(self._plates, plate)], self._plates[root_of(self._plates, levels)]
-        if one.name == two.name:
-            return
-        if one.size is not None and two.size is not None:
-            if one.size == two.size:
-                return
-            raise self._unequal(name, shown, plate, one.size, at, two.size)
-        loose, fixed = (one, two) if one.size is None else (two, one)
-        self._plates[loose.name] = Plate(loose.name, fixed.size, fixed.labels, loose.within, fixed.name, loose.ordered)
+        """Refuse what has no meaning in a definition, and take over what it says about plates."""
+        self._plates.update(check_references(name, written, self._variables, self._plates))
 
     def _levels(self, name: str, levels: int | Plate | None) -> Domain:
         if levels is None:

@@ -124,16 +124,10 @@ def _moments(posterior: Posterior, block: Block) -> Moments | None:
 
 def _moments_through_blocks(posterior: Posterior, block: Block) -> Moments | None:
     """The same where unknowns of several blocks stay beside this one."""
-    means: dict[str, Array] = {}
-    for column in block.conditional.statement.outer:
-        owner = posterior.conditional(column.variable)
-        if not isinstance(owner, GaussianConditional) or owner.scale != block.conditional.scale:
-            return None
-        found = posterior.marginal(column.variable)
-        if found is None:
-            return None
-        means[column.variable] = found.parameters["mean"]
-    mean = block.solved(block.outer_values(means, {**posterior.data, **posterior.values}))
+    outer_mean = _outer_mean(posterior, block)
+    if outer_mean is None:
+        return None
+    mean = block.solved(outer_mean)
     spreads = {name: element_variances(name, posterior) for name in block.conditional.variables}
     if any(spread is None for spread in spreads.values()):
         return None
@@ -143,11 +137,17 @@ def _moments_through_blocks(posterior: Posterior, block: Block) -> Moments | Non
 
 def _outer_moments(posterior: Posterior, block: Block) -> tuple[Array | None, Array | None] | None:
     """Mean and unit covariance of the outer columns in each batch; None when they have no closed form here."""
-    statement = block.conditional.statement
-    if not statement.outer:
+    if not block.conditional.statement.outer:
         return None, None
-    means = {}
-    for column in statement.outer:
+    mean = _outer_mean(posterior, block)
+    covariance = None if mean is None else _outer_covariance(posterior, block)
+    return None if covariance is None else (mean, covariance)
+
+
+def _outer_mean(posterior: Posterior, block: Block) -> Array | None:
+    """The mean of the outer columns in each batch, where all of them are Gaussian with the scale of the block."""
+    means: dict[str, Array] = {}
+    for column in block.conditional.statement.outer:
         owner = posterior.conditional(column.variable)
         if not isinstance(owner, GaussianConditional) or owner.scale != block.conditional.scale:
             return None
@@ -155,9 +155,7 @@ def _outer_moments(posterior: Posterior, block: Block) -> tuple[Array | None, Ar
         if found is None:
             return None
         means[column.variable] = found.parameters["mean"]
-    mean = block.outer_values(means, {**posterior.data, **posterior.values})
-    covariance = _outer_covariance(posterior, block)
-    return None if covariance is None else (mean, covariance)
+    return block.outer_values(means, {**posterior.data, **posterior.values})
 
 
 def _outer_covariance(posterior: Posterior, block: Block) -> Array | None:

@@ -26,9 +26,8 @@ from platewright.derive.planner import choose_plan
 from platewright.errors import FormatError, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
-from platewright.graph.serial import graph_from_json, graph_json
-from platewright.language.serial import label_from_json, label_json, table_from_json
-from platewright.operations.split_partly_known import as_written
+from platewright.graph.serial import graph_from_json
+from platewright.language.serial import table_from_json
 from platewright.run.checks.allocation import that_fits
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.kept_columns import kept_columns
@@ -37,7 +36,8 @@ from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.array_file import read_array, write_array
 from platewright.run.results.saving_iterated import FORMAT as ITERATED
 from platewright.run.results.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays
-from platewright.run.results.saving_splits import names_split, split_again
+from platewright.run.results.saving_run import RUN_KEYS, run_from_json, run_text, sizes_from_json
+from platewright.run.results.saving_splits import split_again
 from platewright.run.results.shown import Shown
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
@@ -47,23 +47,7 @@ FORMAT = "platewright fit"
 VERSION = 1
 TEXT = "fit.json"
 MOST_TEXT = 256 * 2**20
-_KEYS = (
-    *(
-        "format",
-        "version",
-        "graph",
-        "split",
-        "goal",
-        "schema",
-        "program",
-        "sizes",
-        "labels",
-        "backend",
-        "seed",
-        "seconds",
-    ),
-    *("statistics", "columns"),
-)
+_KEYS = ("format", "version", *RUN_KEYS, "program", "statistics", "columns")
 _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeError, struct.error, zlib.error)
 """What Python's zip reader raises on files that are damaged or of another kind."""
 
@@ -93,16 +77,8 @@ def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
     text = {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(as_written(fit.derivation.graph, fit.derivation.steps)),
-        "split": names_split(fit.derivation.steps),
-        "goal": fit.derivation.goal,
-        "schema": fit.derivation.schema,
+        **run_text(fit),
         "program": str(fit.derivation.program),
-        "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
-        "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
-        "backend": fit.backend,
-        "seed": int(fit.seed),
-        "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
         "statistics": [[name, _parts(value)] for name, value in fit.statistics.items()],
         "columns": list(kept),
     }
@@ -133,12 +109,8 @@ def load(path: str | Path) -> Fit | IteratedFit:
 def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
     written = table_from_json(data, *_KEYS)
     graph = graph_from_json(written["graph"])
-    sizes = {text_from_json(name): size_from_json(size) for name, size in _table(written["sizes"]).items()}
+    sizes = sizes_from_json(written)
     plan = _same_plan(graph, sizes, written, where)
-    labels = {
-        text_from_json(name): tuple(label_from_json(label) for label in list_from_json(found))
-        for name, found in _table(written["labels"]).items()
-    }
     names = [text_from_json(name) for name in list_from_json(written["columns"])]
     columns = {name: read_array(archive, f"columns/{number}.npy") for number, name in enumerate(names)}
     _check_columns(plan.graph, columns, sizes)
@@ -148,10 +120,7 @@ def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
         sizes,
         _statistics(archive, list_from_json(written["statistics"])),
         signature_of(graph),
-        labels=labels,
-        seed=size_from_json(written["seed"]),
-        backend=text_from_json(written["backend"]),
-        seconds={name: float(value) for name, value in _table(written["seconds"]).items()},
+        **run_from_json(written),
     )
     try:
         fit.values  # noqa: B018 - numbers that do not fit the program are refused here, not at first use
@@ -238,9 +207,3 @@ def _check_columns(graph: Graph, columns: Mapping[str, Array], sizes: Mapping[st
         wanted = tuple(sizes.get(axis.plate, -1) for axis in graph.nodes[name].axes)
         if values.shape != wanted:
             raise FormatError(f"data for `{name}` of shape {values.shape}"[:120], expected=str(wanted))
-
-
-def _table(data: object) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise FormatError(f"{data!r} is no object"[:80])
-    return data

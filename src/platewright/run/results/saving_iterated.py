@@ -17,21 +17,27 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.serial import list_from_json, size_from_json, text_from_json
+from platewright.algebra.serial import list_from_json, text_from_json
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.errors import FormatError, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
-from platewright.graph.serial import graph_from_json, graph_json
-from platewright.language.serial import label_from_json, label_json, table_from_json
+from platewright.graph.serial import graph_from_json
+from platewright.language.serial import table_from_json
 from platewright.operation import Declined
-from platewright.operations.split_partly_known import as_written
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import Bounded
 from platewright.run.results.array_file import read_array, write_array
-from platewright.run.results.saving_splits import names_split, split_again
+from platewright.run.results.saving_run import (
+    RUN_KEYS,
+    object_from_json,
+    run_from_json,
+    run_text,
+    sizes_from_json,
+)
+from platewright.run.results.saving_splits import split_again
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gibbs import GibbsPlan
@@ -39,10 +45,7 @@ from platewright.schemas.mean_field import MeanFieldPlan
 
 FORMAT = "platewright iterated fit"
 VERSION = 1
-_KEYS = (
-    *("format", "version", "graph", "split", "goal", "schema", "programs", "sizes", "labels", "backend", "seed"),
-    *("seconds", "converged", "interrupted", "declined", "why", "arrays"),
-)
+_KEYS = ("format", "version", *RUN_KEYS, "programs", "converged", "interrupted", "declined", "why", "arrays")
 IteratedFit = EstimatedFit | MeanFieldFit | SampledFit
 
 
@@ -52,16 +55,8 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "graph": graph_json(as_written(fit.derivation.graph, fit.derivation.steps)),
-        "split": names_split(fit.derivation.steps),
-        "goal": fit.derivation.goal,
-        "schema": fit.derivation.schema,
+        **run_text(fit),
         "programs": program_texts(fit.derivation),
-        "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
-        "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
-        "backend": fit.backend,
-        "seed": int(fit.seed),
-        "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
         "converged": bool(kept is None or kept.converged),
         "why": str(getattr(fit, "why", "")),
         "interrupted": bool(getattr(kept, "interrupted", False)),
@@ -107,26 +102,17 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
     if written["version"] != VERSION:
         raise FormatError(f"the file has version {written['version']!r}"[:80], where=where, expected=str(VERSION))
     plan = _same_plan(graph_from_json(written["graph"]), written, where)
-    sizes = {text_from_json(name): size_from_json(size) for name, size in _table(written["sizes"]).items()}
-    labels = {
-        text_from_json(name): tuple(label_from_json(label) for label in list_from_json(found))
-        for name, found in _table(written["labels"]).items()
-    }
+    sizes = sizes_from_json(written)
     arrays = {
         text_from_json(group): {
             text_from_json(name): read_array(archive, f"{group}/{number}.npy")
             for number, name in enumerate(list_from_json(names))
         }
-        for group, names in _table(written["arrays"]).items()
+        for group, names in object_from_json(written["arrays"]).items()
     }
     _check_shapes(plan.graph, arrays, sizes)
     columns = arrays.get("columns", {})
-    rest: dict[str, Any] = {
-        "labels": labels,
-        "seed": size_from_json(written["seed"]),
-        "backend": text_from_json(written["backend"]),
-        "seconds": {name: float(value) for name, value in _table(written["seconds"]).items()},
-    }
+    rest = run_from_json(written)
     converged = written["converged"] is True
     match plan:
         case GibbsPlan():
@@ -184,9 +170,3 @@ def _check_shapes(graph: Graph, arrays: Mapping[str, Mapping[str, Array]], sizes
             wanted = tuple(sizes.get(axis.plate, -1) for axis in graph.nodes[name].axes)
             if values.shape[leading:] != wanted:
                 raise FormatError(f"{group} of `{name}` have shape {values.shape}"[:120], expected=str(wanted))
-
-
-def _table(data: object) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise FormatError(f"{data!r} is no object"[:80])
-    return data
