@@ -42,6 +42,8 @@ def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
 EXTRA = (
     Case("one_column", one_column, ("y",), {"n": 4}),
     Case("diagonal_flat", diagonal, ("y",), {"n": 4}),
+    Case("two_columns", lambda: diagonal(2, 2), ("y",), {"n": 4}),
+    Case("sixteen_levels", lambda: diagonal(16, 3), ("y",), {"n": 4}),
     Case("full", full, ("y",), {"n": 4}),
     Case("naive_bayes_mixed_columns", mixed_columns, ("x", "b", "y", "c"), {"n": 4}),
     Case("many_regressors", many_regressors, ("y", "x"), {"n": 4}),

@@ -222,14 +222,14 @@ static void add_tops(const bundle *this, int64_t time, int64_t from, const doubl
 
 /* -- sums --------------------------------------------------------------------------------------------------------- */
 
-/* Sums of products with each of some functions. */
+/* Sums of products with each of some functions, at least three: the caller fills up with ones or zeros. */
 static void add_up(const double *const *basis, int64_t functions, double *weight, int64_t levels, double *sums)
 {
     for (int64_t k = 0, some; k < levels; k += some) {
         some = part(levels, k);
         for (int64_t p = 0, wide; p < functions; p += wide) {
             wide = part(functions, p);
-            add_tile(0, some, wide, basis + p, weight + k * STRIDE, 0, sums + (k * functions + p) * LANES, functions);
+            add_tile(some, wide, basis + p, weight + k * STRIDE, sums + (k * functions + p) * LANES, functions);
         }
     }
 }

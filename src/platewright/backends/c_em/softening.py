@@ -55,17 +55,18 @@ static void soften(double *restrict weight, int64_t levels, int64_t count, doubl
     }
 }
 
+/* There are three functions, or at least six: the caller fills up with ones. */
 static void add_shares(const double *const *basis, int64_t functions, double *weight, const double *share,
                        int64_t levels, double *sums)
 {
     for (int64_t k = 0, some; k < levels; k += some) {
         some = part(levels, k);
         double *const chosen = weight + k * STRIDE, *const target = sums + k * functions * LANES;
-        int64_t wide = part(functions, 0);
-        add_tile(1, some, wide, basis, chosen, share, target, functions);
-        for (int64_t p = wide; p < functions; p += wide) {
+#define ADD_FIRST(n) add_some(n, 3, 1, basis, chosen, share, target, functions)
+        EACH_TILE(ADD_FIRST)
+        for (int64_t p = 3, wide; p < functions; p += wide) {
             wide = part(functions, p);
-            add_tile(0, some, wide, basis + p, chosen, share, target + p * LANES, functions);
+            add_tile(some, wide, basis + p, chosen, target + p * LANES, functions);
         }
     }
 }

@@ -147,13 +147,13 @@ static void weigh(const double *const *basis, int64_t functions, const double *c
     }
 }
 
-/* There are at least three functions: the caller fills up with zeros. */
-INLINE void add_tile(const int first, int64_t some, int64_t wide, const double *const *basis, double *weight,
-                     const double *share, double *sums, int64_t pitch)
+/* Three functions at least, for `part` leaves no fewer of as many. */
+INLINE void add_tile(int64_t some, int64_t wide, const double *const *basis, double *weight, double *sums,
+                     int64_t pitch)
 {
-#define ADD_FIVE(n) add_some(n, 5, first, basis, weight, share, sums, pitch)
-#define ADD_FOUR(n) add_some(n, 4, first, basis, weight, share, sums, pitch)
-#define ADD_THREE(n) add_some(n, 3, first, basis, weight, share, sums, pitch)
+#define ADD_FIVE(n) add_some(n, 5, 0, basis, weight, 0, sums, pitch)
+#define ADD_FOUR(n) add_some(n, 4, 0, basis, weight, 0, sums, pitch)
+#define ADD_THREE(n) add_some(n, 3, 0, basis, weight, 0, sums, pitch)
     if (wide == 5)
         EACH_TILE(ADD_FIVE)
     else if (wide == 4)

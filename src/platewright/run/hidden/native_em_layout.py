@@ -190,8 +190,8 @@ class Layout:
         return self.rows_of[key]
 
     def filled_up(self) -> None:
-        """At least three functions, as the C wants it: ones that nothing refers to."""
-        self.pairs += [(0, 0)] * (3 - len(self.pairs))
+        """Three functions or at least six, as the C takes three, then no fewer at a time: ones that nothing needs."""
+        self.pairs += [(0, 0)] * ((3 if len(self.pairs) <= 3 else 6) - len(self.pairs))
 
     def entry(self, term: Term, axes: tuple[Index, ...]) -> Places:
         """The entry of a look-up for each position of `axes`."""
