@@ -37,13 +37,10 @@ class NotKnown(Exception):
 
 
 def _interpolate(x: Any, at: Any, values: Any) -> Any:
-    """Piecewise linear, continued beyond the ends with the last slopes, as `interp.lin` does."""
-    at, values = np.asarray(at), np.asarray(values)
-    if at.size < 2:
+    """Piecewise linear, and level beyond the ends, as `interp.lin` of JAGS is."""
+    if np.size(at) < 2:
         raise NotKnown
-    segment = np.clip(np.searchsorted(at, x) - 1, 0, at.size - 2)
-    slope = (values[segment + 1] - values[segment]) / (at[segment + 1] - at[segment])
-    return values[segment] + slope * (np.asarray(x) - at[segment])
+    return np.interp(x, at, values)
 
 
 def _rank(x: Any, *k: Any) -> Any:
