@@ -20,14 +20,19 @@ from platewright.recognition.rows import Rows
 
 def spread(rows: Rows, nodes: Mapping[str, Variable]) -> Rows:
     """The same rows, in which every position that a bound index moves is such an index."""
-    if not any(_moved(at, part) for part in rows.parts for at in part.at):
+    if not any(_is_moved(part, nodes[part.variable]) for part in rows.parts):
         return rows
     return replace(rows, parts=merged([_spread_part(part, rows, nodes[part.variable]) for part in rows.parts]))
 
 
-def _moved(at: Expression, part: Part) -> bool:
-    """Whether a bound index moves a position without being it."""
-    return not isinstance(at, Index) and not free_indices(at).isdisjoint(part.inner)
+def _is_moved(part: Part, variable: Variable) -> bool:
+    return any(_moved(at, axis, part) for axis, at in zip(variable.axes, part.at, strict=True))
+
+
+def _moved(at: Expression, axis: Index, part: Part) -> bool:
+    """Whether a bound index moves a position without running along the axis itself."""
+    is_axis = isinstance(at, Index) and at.plate == axis.plate
+    return not is_axis and not free_indices(at).isdisjoint(part.inner)
 
 
 def _spread_part(part: Part, rows: Rows, variable: Variable) -> Part:
@@ -35,7 +40,7 @@ def _spread_part(part: Part, rows: Rows, variable: Variable) -> Part:
     positions: list[Expression] = []
     coefficient, inner = part.coefficient, part.inner
     for axis, at in zip(variable.axes, part.at, strict=True):
-        if not _moved(at, part):
+        if not _moved(at, axis, part):
             positions.append(at)
             continue
         place = fresh(axis, taken | all_indices(at))

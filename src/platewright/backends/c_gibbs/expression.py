@@ -51,6 +51,7 @@ MORE_FUNCTIONS: Mapping[str, str] = {
     "bessel_ratio": "bessel_ratio",
     "gamma_cdf": "gamma_cdf",
     "beta_cdf": "beta_cdf",
+    "normal_quantile": "normal_quantile",
 }
 """Functions that emitted samplers carry along besides those of a pass."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.lazy import special
+from platewright.algebra.lazy import linalg, special
 from platewright.language.bugs.syntax import (
     Element,
     Empty,
@@ -85,6 +85,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "logit": lambda p: special.logit(p),
     "max": _one_or_all(np.maximum, np.max),
     "mean": np.mean,
+    "mexp": lambda x: linalg.expm(x),
     "min": _one_or_all(np.minimum, np.min),
     "phi": lambda x: special.ndtr(x),
     "pow": lambda a, b: np.power(np.asarray(a, dtype=float), b),
@@ -117,7 +118,10 @@ SPELLED = {
     "atan": "arctan",
 }
 VECTOR_FUNCTIONS = frozenset(
-    {"inprod", "interp.lin", "inverse", "length", "logdet", "mean", "prod", "rank", "ranked", "sd", "sort", "sum", "t"}
+    {
+        *("inprod", "interp.lin", "inverse", "length", "logdet", "mean", "mexp", "prod", "rank", "ranked", "sd"),
+        *("sort", "sum", "t"),
+    }
 )
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     "/": np.true_divide,

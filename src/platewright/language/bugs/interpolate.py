@@ -8,7 +8,7 @@ Beyond the table the line stays at the height of its end, as in JAGS; BUGS leave
 from __future__ import annotations
 
 from platewright.algebra import build
-from platewright.algebra.expression import Constant, Expression
+from platewright.algebra.expression import Constant, Expression, Literal
 from platewright.language.bugs.frame import Frame
 from platewright.language.bugs.value import Value
 
@@ -19,7 +19,9 @@ def interpolate(x: Expression, at: Value, values: Value, frame: Frame) -> Expres
         raise ValueError("interp.lin needs two vectors of equal length")
     last = at.axes[0].size - 2
     k = frame.fresh_index(frame.draft.slice_plate(last + 1))
-    width = at.at(k + 1.0) - at.at(k)
-    slope = (values.at(k + 1.0) - values.at(k)) / width
-    rise = build.call("maximum", 0.0, build.call("minimum", x - at.at(k), width))
+    # A segment is no element of the table: its left end is looked up.
+    left = Literal(tuple(map(float, range(last + 1))), (last + 1,), (k.plate,), (k,))
+    width = at.at(k + 1.0) - at.at(left)
+    slope = (values.at(k + 1.0) - values.at(left)) / width
+    rise = build.call("maximum", 0.0, build.call("minimum", x - at.at(left), width))
     return build.add(values.at(Constant(0.0)), build.total(build.multiply(slope, rise), k))
