@@ -43,10 +43,12 @@ from platewright.algebra.expression import (
     fresh,
     mentions,
 )
+from platewright.algebra.kept import kept_for
 from platewright.algebra.substitution import rename_bound
 from platewright.errors import ModelError
 
 
+@kept_for
 def differentiate(expression: Expression, target: Reference) -> Expression:
     """The derivative with respect to `target`, an element whose positions may be free indices."""
     if not mentions(expression, {target.name}):
