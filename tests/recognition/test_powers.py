@@ -61,7 +61,8 @@ def test_few_powers_are_no_reason_to_decline(near: Expression) -> None:
 
 def moving_average(steps: int) -> pw.Model:
     text = """model { mu[1] <- a; eps[1] <- y[1] - mu[1]; for (t in 2:T) { y[t] ~ dnorm(mu[t], tau)
-      mu[t] <- a + theta * eps[t-1]; eps[t] <- y[t] - mu[t] } a ~ dnorm(0, 1); theta ~ dunif(-1, 1); tau ~ dgamma(2, 1) }"""
+      mu[t] <- a + theta * eps[t-1]; eps[t] <- y[t] - mu[t] }
+      a ~ dnorm(0, 1); theta ~ dunif(-1, 1); tau ~ dgamma(2, 1) }"""
     return pw.read_bugs(text, {"T": steps, "y": np.random.default_rng(0).normal(size=steps)})
 
 
