@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from platewright.algebra.depth import with_room
 from platewright.data.bind import bind
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
@@ -64,6 +65,7 @@ class Model(language.Model):
         """For a model read from BUGS text: its report, and the way from BUGS data to ours."""
         return self._read_from
 
+    @with_room
     def derive(
         self, known: Iterable[str] = (), goal: Goal = "posterior", by: str = "auto", partly: Iterable[str] = ()
     ) -> DerivedPlan:
@@ -87,6 +89,7 @@ class Model(language.Model):
             self._plans[key] = replace(found, steps=(*splits, *found.steps))
         return DerivedPlan(self._plans[key])
 
+    @with_room
     def learn(
         self,
         data: object,

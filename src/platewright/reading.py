@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from platewright.algebra.depth import with_room
 from platewright.language import model as language
 from platewright.language.networks import bif, uai
 from platewright.pipeline import Model
 
 
+@with_room
 def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
     """The model in a BUGS or JAGS file or text.
 
@@ -23,6 +25,7 @@ def read_bugs(path_or_text: str | Path, data: object = None) -> Model:
     return model
 
 
+@with_room
 def write_bugs(model: language.Model) -> str:
     """The model as BUGS text, which JAGS reads too."""
     from platewright.language.bugs.write import write_bugs as write  # as rarely needed as the reader

@@ -40,6 +40,7 @@ def by_c(name: str, *arguments: Array) -> Array:
     [
         ("log_bessel0", lambda x: np.log(special.i0e(x)) + np.abs(x), (np.concatenate([-GRID, GRID]),)),
         ("bessel_ratio", lambda x: special.i1e(x) / special.i0e(x), (np.concatenate([-GRID, GRID]),)),
+        ("normal_quantile", special.ndtri, (np.concatenate([np.geomspace(1e-280, 1e-9, 99), SHARES]),)),
         ("gamma_cdf", special.gammainc, (SHAPES[:, None], GRID)),
         ("beta_cdf", special.betainc, (SHAPES[:, None, None], SHAPES[:, None], SHARES)),
     ],

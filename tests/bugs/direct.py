@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import linalg, special, stats
 
 from platewright.language.bugs.syntax import (
     Assignment,
@@ -229,7 +229,8 @@ class Direct:
                 return -math.inf
             if bounds.kind == "T" and name != "dflat":
                 law = _law(name, arguments)
-                result -= math.log(law.cdf(high) - law.cdf(low))
+                below = low - 1 if name in COUNTS else low  # of counts, the lower bound belongs to the interval
+                result -= math.log(law.cdf(high) - law.cdf(below))
         return result
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -293,7 +294,7 @@ FUNCTIONS = {
         "ifelse": lambda c, a, b: a if c else b, "ranked": lambda v, k: np.sort(v)[int(k) - 1],
         "cloglog": lambda p: np.log(-np.log(1 - p)), "cos": np.cos, "sin": np.sin,
         "sort": np.sort, "rank": lambda v, *k: float(sum(one <= v[int(k[0]) - 1] for one in v)) if k else _ranks(v),
-        "logfact": lambda v: special.gammaln(v + 1),
+        "logfact": lambda v: special.gammaln(v + 1), "probit": special.ndtri, "mexp": linalg.expm,
 }  # fmt: skip
 
 
@@ -302,6 +303,9 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     found = np.empty(len(values))
     found[np.argsort(values, kind="stable")] = np.arange(1, len(values) + 1)
     return found
+
+
+COUNTS = ("dbern", "dbin", "dbetabin", "dpois", "dnegbin", "dgeom", "dgeom0", "dgeom1")
 
 
 def _law(name: str, a: list[Any]) -> Any:
@@ -345,6 +349,10 @@ def _law(name: str, a: list[Any]) -> Any:
             return stats.poisson(a[0])
         case "dnegbin":
             return stats.nbinom(a[1], a[0])
+        case "dgeom" | "dgeom1":
+            return stats.geom(a[0])
+        case "dgeom0":
+            return stats.geom(a[0], loc=-1)
     raise NoFunction(name)
 
 
@@ -388,8 +396,7 @@ def log_density(name: str, x: Any, a: list[Any]) -> float:
             front = math.lgamma(n + 1) - math.lgamma(x + 1) - math.lgamma(n - x + 1)
             return float(front + special.xlogy(x, p) + special.xlog1py(n - x, -p))
     law = _law(name, a)
-    discrete = name in ("dbern", "dbin", "dbetabin", "dpois", "dnegbin")
-    return float(law.logpmf(x) if discrete else law.logpdf(x))
+    return float(law.logpmf(x) if name in COUNTS else law.logpdf(x))
 
 
 def _draw(random: np.random.Generator, name: str, a: list[Any], low: float, high: float, shape: Any) -> Any:
@@ -413,9 +420,9 @@ def _draw(random: np.random.Generator, name: str, a: list[Any], low: float, high
         case "dbern":
             return 1.0
         case "dbin":
-            return float(a[1])
-        case "dpois" | "dnegbin":
-            return 20.0
+            return float(min(a[1], high))
+        case "dpois" | "dnegbin" | "dgeom" | "dgeom0" | "dgeom1":
+            return float(min(max(20.0, low), high))
         case "dcat":
             return float(random.choice(np.flatnonzero(np.asarray(a[0]) > 0)) + 1)
         case "ddirch":

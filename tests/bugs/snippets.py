@@ -255,6 +255,43 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
         "tau ~ dgamma(2, 1) }",
         {"T": 26, "y": [0.1, -0.4, 0.3, 0.5, -0.2, 0.6, 0.0, -0.7, 0.2, 0.4, 0.1, -0.1, 0.8] * 2},
     ),
+    "counts_within_bounds": (
+        "model { for (i in 1:n) { y[i] ~ dpois(lam) T(1, ); x[i] ~ dpois(lam) T(, 5); w[i] ~ dnegbin(p, r) T(low[i], 6)\n"
+        " v[i] ~ dbin(p, m[i]) T(1, high[i]); g[i] ~ dgeom(p); h[i] ~ dgeom0(p) T(1, ); f[i] ~ dgeom1(p) T(2, 9) }\n"
+        " N ~ dpois(5) T(2, 8) k ~ dbin(p, N) lam ~ dgamma(2, 1) p ~ dbeta(2, 2) r ~ dgamma(3, 1) u <- ppois(2, lam) + pbin(N, p, 3) }",
+        {
+            "n": 3,
+            "y": [1, 2, 4],
+            "x": [0, 3, 5],
+            "w": [0, 2, 6],
+            "low": [-1, 0, 2],
+            "v": [1, 2, 3],
+            "m": [3, 2, 5],
+            "high": [2, 2, 4],
+            "g": [1, 4, 2],
+            "h": [2, 1, 5],
+            "f": [2, 9, 3],
+            "k": 2,
+        },
+    ),
+    "quantiles_of_the_normal": (
+        "data { P[1:2, 1:2] <- mexp(A[, ]) }\nmodel { for (i in 1:n) { y[i] ~ dbin(p[i], 10); p[i] <- phi(a + b * x[i]); h[i] <- probit(p[i]) }\n"
+        " a ~ dnorm(0, 1) b ~ dnorm(0, 1) q ~ dbeta(2, 3) z ~ dnorm(probit(q) + h[2], 1) s ~ dcat(P[1, ]) }",
+        {"n": 3, "x": [-1, 0, 1], "y": [2, 4, 9], "z": 0.5, "s": 2, "A": [[-1, 1], [0.5, -0.5]]},
+    ),
+    "looked_up_by_a_bound_index": (
+        "model { for (i in 1:n) { y[i] ~ dnorm(mu[i], tau); mu[i] <- sum(c[i, 1:3]) + interp.lin(x[i] + s, at[], high[])\n"
+        " for (k in 1:3) { c[i, k] <- b[tab[i, k]] * w[k] } } for (j in 1:4) { b[j] ~ dnorm(0, 1) } s ~ dnorm(0, 1)\n"
+        " for (j in 1:3) { high[j] ~ dnorm(0, 0.1) } tau ~ dgamma(2, 1) }",
+        {
+            "n": 4,
+            "y": [1, 0, 2, 3],
+            "x": [-3, 0.2, 1.1, 5],
+            "at": [0, 1, 2],
+            "w": [0.5, 0.3, 0.2],
+            "tab": [[1, 2, 2], [4, 3, 1], [3, 3, 3], [2, 4, 1]],
+        },
+    ),
     "pedigree": (
         "model { for (i in 3:N) { g[i] ~ dcat(P[g[mum[i]], g[dad[i]], 1:2]) } for (i in 1:2) { g[i] ~ dcat(f[]) }\n"
         "for (i in 1:N) { d[i] ~ dbern(q[g[i]]) } q[1] ~ dbeta(5, 20) q[2] ~ dbeta(20, 5) }",

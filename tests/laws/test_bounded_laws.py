@@ -1,6 +1,8 @@
 """Laws of cumulative distributions and of families within bounds, over every family that states one.
 
 F' = p          truncated: mass one between the bounds          draws: F, rescaled, is uniform
+
+Of counts, F(k) - F(k - 1) = p(k), both bounds belong to the interval, and draws are as frequent as they are probable.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from platewright.families.bounded import drawn_between
 from platewright.family import Array, Family, X
 from platewright.language.serial import model_from_json, model_json
 
-ABLE = [family for family in FAMILIES if family.cumulative is not None]
+ABLE = [family for family in FAMILIES if family.cumulative is not None and not family.domain.is_discrete]
+COUNTS = [family for family in FAMILIES if family.cumulative is not None and family.domain.is_discrete]
 LEVEL = 1e-5
 SHARES = np.array([0.02, 0.3, 0.7, 0.97])
 ENDS = (("lower",), ("upper",), ("lower", "upper"))
@@ -88,6 +91,71 @@ def test_truncated_draws_fill_the_mass_between_evenly(family: Family, ends: tupl
     oracle = ORACLES[family.name](setting(family, 1))
     share = (oracle.cdf(x) - oracle.cdf(low)) / (oracle.cdf(high) - oracle.cdf(low))
     assert stats.kstest(share, stats.uniform.cdf).pvalue > LEVEL / len(ABLE)
+
+
+every_count = pytest.mark.parametrize("family", COUNTS, ids=lambda family: family.name)
+
+
+@pytest.mark.parametrize("number", SETTINGS)
+@every_count
+def test_the_steps_of_the_cumulative_distribution_are_the_probabilities_of_counts(family: Family, number: int) -> None:
+    values = dict(setting(family, number))
+    oracle = ORACLES[family.name](values)
+    first = family.domain.lower
+    counts = np.arange(first, min(float(oracle.ppf(1 - 1e-9)), first + 60) + 1)
+    np.testing.assert_allclose(cumulative(family, values, counts), oracle.cdf(counts), rtol=1e-9)
+    np.testing.assert_allclose(cumulative(family, values, counts + 0.6), oracle.cdf(counts), rtol=1e-9)
+
+
+def counted(family: Family, ends: tuple[str, ...], number: int) -> tuple[Family, dict[str, Array], Array, Array]:
+    """A family of counts cut off inside its mass, and the counts with their probabilities by hand."""
+    values = dict(setting(family, number))
+    oracle = ORACLES[family.name](values)
+    first = family.domain.lower
+    bounds = {"lower": max(float(oracle.ppf(0.3)), first + 1), "upper": max(float(oracle.ppf(0.8)), first + 2)}
+    found = family_named("".join(["Truncated", family.name, *(f"@{end}" for end in ends)]))
+    assert found is not None
+    most = min(bounds["upper"] if "upper" in ends else float(oracle.ppf(1 - 1e-13)), float(values.get("count", 1e9)))
+    counts = np.arange(bounds["lower"] if "lower" in ends else first, most + 1)
+    mass = oracle.pmf(counts)
+    given = {**values, **{end: np.asarray(bounds[end]) for end in ends}}
+    return found, given, counts, mass / mass.sum()
+
+
+@pytest.mark.parametrize("ends", ENDS, ids="-".join)
+@pytest.mark.parametrize("number", SETTINGS)
+@every_count
+def test_truncated_counts_have_mass_one_with_both_bounds(family: Family, ends: tuple[str, ...], number: int) -> None:
+    found, given, counts, mass = counted(family, ends, number)
+    np.testing.assert_allclose(np.exp(at(found.log_density, found, given, counts)), mass, rtol=1e-7)
+    shifted = {**given, **({"lower": given["lower"] - 0.4} if "lower" in given else {})}
+    np.testing.assert_allclose(np.exp(at(found.log_density, found, shifted, counts)), mass, rtol=1e-7)
+
+
+@pytest.mark.parametrize("ends", ENDS, ids="-".join)
+@every_count
+def test_truncated_counts_are_drawn_as_often_as_they_are_probable(family: Family, ends: tuple[str, ...]) -> None:
+    found, given, counts, mass = counted(family, ends, 1)
+    assert found.draw is not None
+    drawn = found.draw(np.random.default_rng(8), given, (4000,))
+    assert np.isin(drawn, counts).all()
+    common = mass * 4000 >= 8
+    seen = np.array([(drawn == count).sum() for count in counts[common]])
+    seen, hoped = np.append(seen, 4000 - seen.sum()), np.append(mass[common], max(1 - mass[common].sum(), 0)) * 4000
+    kept = hoped > 1
+    distance = ((seen - hoped)[kept] ** 2 / hoped[kept]).sum()
+    assert stats.chi2(max(kept.sum() - 1, 1)).sf(distance) > LEVEL / len(COUNTS)
+
+
+@every_count
+def test_a_lower_bound_below_all_counts_bounds_nothing(family: Family) -> None:
+    values = dict(setting(family, 0))
+    found = family_named(f"Truncated{family.name}@lower")
+    assert found is not None
+    counts = family.domain.lower + np.arange(3.0)
+    for lower in (family.domain.lower, -3.0):
+        inside = at(found.log_density, found, {**values, "lower": np.asarray(lower)}, counts)
+        np.testing.assert_allclose(inside, at(family.log_density, family, values, counts), rtol=1e-9)
 
 
 def test_the_tails_of_a_normal_are_inverted_without_loss() -> None:

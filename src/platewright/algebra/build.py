@@ -209,6 +209,8 @@ def call(function: str, *arguments: object) -> Expression:
             return inner
         case "exp", (Call("log", (inner,)),):
             return inner
+        case "normal_quantile", (Call("normal_cdf", (inner,)),):
+            return inner
         case "log", (whole,) if (found := log_of(whole)) is not None:
             return found
         case "log", (Constant(value),) if value < 0:

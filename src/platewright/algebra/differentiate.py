@@ -8,6 +8,7 @@ The result is an expression again, so log normalisers yield moments (Lemma 4.2) 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from platewright.algebra.build import (
     add,
@@ -42,10 +43,12 @@ from platewright.algebra.expression import (
     fresh,
     mentions,
 )
+from platewright.algebra.kept import kept_for
 from platewright.algebra.substitution import rename_bound
 from platewright.errors import ModelError
 
 
+@kept_for
 def differentiate(expression: Expression, target: Reference) -> Expression:
     """The derivative with respect to `target`, an element whose positions may be free indices."""
     if not mentions(expression, {target.name}):
@@ -144,7 +147,7 @@ def _cumulative_slope(function: str, arguments: tuple[Expression, ...]) -> Expre
 
 
 _HALF_LOG_TURN = 0.5 * math.log(2 * math.pi)
-_SLOPES = {
+_SLOPES: dict[str, Callable[[Expression], Expression]] = {
     "log": lambda x: power(x, -1.0),
     "exp": lambda x: call("exp", x),
     "log1p": lambda x: power(add(1.0, x), -1.0),
@@ -159,6 +162,9 @@ _SLOPES = {
     "log_bessel0": lambda x: call("bessel_ratio", x),
     "absolute": lambda x: where(call("less", x, 0.0), -1.0, 1.0),
     "normal_cdf": lambda x: call("exp", add(multiply(-0.5, x, x), -_HALF_LOG_TURN)),
+    "normal_quantile": lambda p: call(
+        "exp", add(multiply(0.5, power(call("normal_quantile", p), 2.0)), _HALF_LOG_TURN)
+    ),
     "log_normal_cdf": lambda x: call(
         "exp", add(multiply(-0.5, x, x), -_HALF_LOG_TURN, multiply(-1.0, call("log_normal_cdf", x)))
     ),

@@ -108,6 +108,7 @@ FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "log_bessel0": log_bessel0,
     "normal_cdf": lambda x: special.ndtr(x),
     "log_normal_cdf": lambda x: special.log_ndtr(x),
+    "normal_quantile": lambda p: special.ndtri(p),
     "gamma_cdf": lambda shape, x: special.gammainc(shape, x),
     "beta_cdf": lambda a, b, x: special.betainc(a, b, x),
     "multivariate_lgamma": multivariate_lgamma,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from platewright.algebra.build import at_most, call, equal, log_determinant, multiply, power, substitute, total
+from platewright.algebra.build import add, at_most, call, equal, log_determinant, multiply, power, substitute, total
 from platewright.algebra.expression import (
     ONE,
     Add,
@@ -35,11 +35,13 @@ from platewright.algebra.expression import (
     free_indices,
     fresh,
     mentions,
-    walk,
+    parts,
 )
 from platewright.algebra.facts import Facts
 
 MOST_TERMS = 4000
+FEW_TERMS = 24
+"""Up to so many terms are multiplied out one by one, so that every product is seen; more are put together first."""
 MOST_SWITCHES = 6
 
 
@@ -68,11 +70,12 @@ def expand(expression: Expression, targets: Set[str], facts: Facts) -> list[Term
 
 
 class _Expander:
-    """Carries the targets through the recursion."""
+    """Carries the targets through the recursion, and the terms of parts that were met before."""
 
     def __init__(self, targets: frozenset[str], facts: Facts) -> None:
         self.targets = targets
         self.facts = facts
+        self.met: dict[Expression, list[Term]] = {}
 
     def free(self, expression: Expression) -> bool:
         return not mentions(expression, self.targets)
@@ -80,12 +83,17 @@ class _Expander:
     def pure(self, expression: Expression) -> bool:
         """Nothing but targets, indices and numbers."""
         return all(
-            not isinstance(node, Reference) or node.name in self.targets for node in walk(expression)
-        ) and not any(isinstance(node, Literal) for node in walk(expression))
+            not isinstance(node, Reference) or node.name in self.targets for node in parts(expression)
+        ) and not any(isinstance(node, Literal) for node in parts(expression))
 
     def expand(self, expression: Expression) -> list[Term]:
         if self.free(expression):
             return [Term((), expression, ())]
+        if expression not in self.met:
+            self.met[expression] = self.expanded(expression)
+        return self.met[expression]
+
+    def expanded(self, expression: Expression) -> list[Term]:
         match expression:
             case Add(terms):
                 return [term for part in terms for term in self.expand(part)]
@@ -103,7 +111,7 @@ class _Expander:
             case Reference() | Indicator():
                 return self.atom(expression)
             case Multiply(factors):
-                return self.product([self.expand(factor) for factor in factors], expression)
+                return self.product([_together(self.expand(factor)) for factor in factors], expression)
             case Power(base, exponent):
                 return self.powers(base, exponent, expression)
             case Call("log", (argument,)):
@@ -138,7 +146,7 @@ class _Expander:
 
     def inner_where(self, expression: Expression) -> Where | None:
         """A choice inside a function or product that holds a target."""
-        for node in walk(expression):
+        for node in parts(expression):
             if isinstance(node, Where) and not self.free(node) and self.visible(expression, node):
                 return node
         return None
@@ -147,7 +155,7 @@ class _Expander:
         """A variable of value 0 or 1 that is no target: `f(z) = z f(1) + (1 - z) f(0)`."""
         found = [
             node
-            for node in walk(expression)
+            for node in parts(expression)
             if isinstance(node, Reference) and node.name not in self.targets and self.facts.is_binary(node)
         ]
         if len(set(found)) > MOST_SWITCHES:
@@ -159,7 +167,7 @@ class _Expander:
 
         A target may also be looked up at a function of others: `rate[step(i - k)]`.
         """
-        for node in walk(expression):
+        for node in parts(expression):
             if isinstance(node, (Sum, Quadratic, LogDeterminant, Inverse)):
                 continue
             if not isinstance(node, (Reference, Literal)):
@@ -179,7 +187,7 @@ class _Expander:
         if not own <= free_indices(expression):
             return False
         # The same name may be free here and bound again inside: `sum_k (a[k] - sum_k a[k])^2`.
-        again = any(not own.isdisjoint(bound(node)) for node in walk(expression))
+        again = any(not own.isdisjoint(bound(node)) for node in parts(expression))
         return not again or substitute(expression, {part: Constant(0.0)}) != expression
 
     def split(self, expression: Expression, part: Expression, plate: str) -> Expression:
@@ -201,7 +209,7 @@ class _Expander:
             if self.facts.is_positive(base):
                 return self.expand(call("exp", multiply(exponent, call("log", base))))
             return self.atom(whole)
-        terms = self.expand(base)
+        terms = _together(self.expand(base))
         degree = exponent.value if isinstance(exponent, Constant) and float(exponent.value).is_integer() else None
         if len(terms) == 1 and not terms[0].indices:
             term = terms[0]
@@ -260,6 +268,20 @@ class _Expander:
         if not lone:
             raise Inseparable(whole, "bounds the unknown through an expression")
         return [Term((), ONE, (at_most(low, high),))]
+
+
+def _together(terms: list[Term]) -> list[Term]:
+    """Many terms with the same atoms as one, whose weight is their sum."""
+    if len(terms) <= FEW_TERMS:
+        return terms
+    weights: dict[tuple[Expression, ...], list[Expression]] = {}
+    for term in terms:
+        if not term.indices:
+            weights.setdefault(term.atoms, []).append(term.weight)
+    return [
+        *(Term((), add(*found), atoms) for atoms, found in weights.items()),
+        *(term for term in terms if term.indices),
+    ]
 
 
 def _summed_weight(term: Term) -> Expression:

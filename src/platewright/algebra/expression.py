@@ -249,11 +249,29 @@ def walk(expression: Expression) -> Iterator[Expression]:
         stack.extend(reversed(children(node)))
 
 
+def parts(expression: Expression) -> Iterator[Expression]:
+    """As `walk`, but a part that is held in several places is met once: nested definitions share theirs."""
+    stack, met = [expression], set()
+    while stack:
+        node = stack.pop()
+        if id(node) not in met:
+            met.add(id(node))
+            yield node
+            stack.extend(reversed(children(node)))
+
+
 @kept
 def names(expression: Expression) -> frozenset[str]:
     """The variables that an expression refers to."""
     own = frozenset((expression.name,)) if isinstance(expression, Reference) else frozenset()
     return own.union(*map(names, children(expression)))
+
+
+@kept
+def references(expression: Expression) -> tuple[Reference, ...]:
+    """The different places that an expression refers to, in the order in which they are met, the outermost first."""
+    own = (expression,) if isinstance(expression, Reference) else ()
+    return tuple(dict.fromkeys([*own, *(place for part in children(expression) for place in references(part))]))
 
 
 def mentions(expression: Expression, wanted: Set[str]) -> bool:

@@ -41,6 +41,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("log_bessel0", "log_bessel0", r"\log I_0"),
         Function("normal_cdf", "special.ndtr", r"\Phi", positive=True),
         Function("log_normal_cdf", "special.log_ndtr", r"\log\Phi"),
+        Function("normal_quantile", "special.ndtri", r"\Phi^{-1}"),
         Function("gamma_cdf", "special.gammainc", r"P", arity=2, positive=True),
         Function("beta_cdf", "special.betainc", r"I", arity=3, positive=True),
         Function("multivariate_lgamma", "multivariate_lgamma", r"\log\Gamma_d", arity=2),

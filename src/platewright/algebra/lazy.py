@@ -1,4 +1,4 @@
-"""SciPy's special functions, loaded at first use: importing them takes longer than importing all of Platewright."""
+"""Parts of SciPy, loaded at first use: importing them takes longer than importing all of Platewright."""
 
 from __future__ import annotations
 
@@ -19,3 +19,4 @@ class LazyModule:
 
 
 special = LazyModule("scipy.special")
+linalg = LazyModule("scipy.linalg")

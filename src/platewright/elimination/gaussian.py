@@ -11,6 +11,7 @@ from platewright.operations.eliminate_gaussian import eliminate_gaussian
 from platewright.recognition.groups import choose_group
 from platewright.recognition.rows import Rows, Split, residual, split_rows
 from platewright.recognition.scales import no_common_scale, scales_of
+from platewright.recognition.spread import spread
 
 
 def _gaussian_candidates(state: State) -> list[str]:
@@ -87,7 +88,7 @@ def _rows(state: State, block: list[str]) -> tuple[list[Rows], list[Factor]] | D
         if isinstance(found, Declined):
             return found
         assert isinstance(found, Split)
-        rows.extend(found.rows)
+        rows.extend(spread(one, state.nodes) for one in found.rows)
         rest.extend(found.rest)
     return rows, rest
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import call, lgamma, log
+from platewright.algebra.build import call, lgamma, log, where
 from platewright.algebra.domain import NATURAL, UNIT
 from platewright.algebra.expression import ZERO, Reference
 from platewright.algebra.lazy import special
@@ -31,6 +31,9 @@ def _cdf(k: Array, p: Values) -> Array:
     return np.where(rest > 0, special.betaincc(k + 1, np.maximum(rest, 1), p["p"]), 1.0)
 
 
+_whole = call("floor", X)
+_above = call("beta_cdf", _whole + 1, call("maximum", _count.symbol - _whole, 1.0), _p.symbol)
+
 BINOMIAL = Family(
     name="Binomial",
     parameters=(_count, _p),
@@ -46,4 +49,5 @@ BINOMIAL = Family(
     variance=lambda p: p["count"] * p["p"] * (1 - p["p"]),
     mode=lambda p: np.minimum(np.floor((p["count"] + 1) * p["p"]), p["count"]),
     quantile=binomial_quantile,
+    cumulative=1 - where(call("less", _whole, _count.symbol), _above, ZERO),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import call, log
+from platewright.algebra.build import call, exp, log
 from platewright.algebra.domain import UNIT, Domain
 from platewright.families.count_quantile import count_quantile
 from platewright.family import Array, Family, Parameter, Values, X, weight
@@ -36,4 +36,5 @@ GEOMETRIC = Family(
     variance=lambda p: (1 - p["p"]) / p["p"] ** 2,
     mode=lambda p: np.ones_like(p["p"], dtype=float),
     quantile=_quantile,
+    cumulative=1 - exp(call("floor", X) * log(1 - _p.symbol)),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import lgamma, log
+from platewright.algebra.build import call, lgamma, log
 from platewright.algebra.domain import NATURAL, POSITIVE, UNIT
 from platewright.algebra.lazy import special
 from platewright.families.count_quantile import count_quantile
@@ -37,4 +37,5 @@ NEGATIVE_BINOMIAL = Family(
     variance=lambda p: p["successes"] * (1 - p["p"]) / p["p"] ** 2,
     mode=lambda p: np.floor(np.maximum(p["successes"] - 1, 0) * (1 - p["p"]) / p["p"]),
     quantile=_quantile,
+    cumulative=1 - call("beta_cdf", call("floor", X) + 1, _successes.symbol, 1 - _p.symbol),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from platewright.algebra.build import exp, lgamma, log
+from platewright.algebra.build import call, exp, lgamma, log
 from platewright.algebra.domain import NATURAL, POSITIVE
 from platewright.algebra.lazy import special
 from platewright.families.count_quantile import count_quantile
@@ -39,4 +39,5 @@ POISSON = Family(
     variance=lambda p: p["rate"],
     mode=lambda p: np.floor(p["rate"]),
     quantile=_quantile,
+    cumulative=1 - call("gamma_cdf", call("floor", X) + 1, _rate.symbol),
 )

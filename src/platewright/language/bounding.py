@@ -6,6 +6,7 @@ Censored: a value is known to lie between the bounds, and no more; it is not div
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -48,12 +49,20 @@ def _bounded(
     given: dict[str, object] = {}
     for name, value, end in (("lower", lower, family.domain.lower), ("upper", upper, family.domain.upper)):
         if value is not None and not _is_no_bound(value, name, end):
-            given[name] = value
+            given[name] = _whole(value, name) if family.domain.is_discrete else value
     if not given:
         return distribution
     chosen = family_named("".join([word, family.name, *(f"@{name}" for name in given)]))
     assert chosen is not None  # it has a cumulative distribution
     return replace(distribution, family=chosen, given=_numbers({**distribution.given, **given}))
+
+
+def _whole(value: object, side: str) -> object:
+    """A number that bounds counts, as the first count within."""
+    found = expression(value)
+    if not isinstance(found, Constant) or not math.isfinite(found.value):
+        return value
+    return Constant(float(math.ceil(found.value) if side == "lower" else math.floor(found.value)))
 
 
 def _is_no_bound(value: object, side: str, end: float) -> bool:

@@ -61,7 +61,7 @@ def linear(expression: Expression, unknowns: Set[str]) -> Linear:
             return Linear((Part(name, at, ONE),), 0 * ONE)
         case Add(terms):
             forms = [linear(term, unknowns) for term in terms]
-            return Linear(_merged([part for form in forms for part in form.parts]), add(*(form.rest for form in forms)))
+            return Linear(merged([part for form in forms for part in form.parts]), add(*(form.rest for form in forms)))
         case Multiply(factors):
             holding = [factor for factor in factors if mentions(factor, unknowns)]
             if len(holding) > 1:
@@ -100,7 +100,7 @@ def _summed(form: Linear, index: Index) -> Linear:
     parts = [Part(part.variable, part.at, part.coefficient, (*part.inner, index)) for part in form.parts]
     # An index that is not a position only sums the coefficient.
     parts = [without_idle(part) for part in parts]
-    return Linear(_merged(parts), total(form.rest, index) if form.rest != 0 * ONE else form.rest)
+    return Linear(merged(parts), total(form.rest, index) if form.rest != 0 * ONE else form.rest)
 
 
 def without_idle(part: Part) -> Part:
@@ -118,7 +118,7 @@ def without_idle(part: Part) -> Part:
     return Part(part.variable, part.at, coefficient, tuple(index for index in part.inner if index in used))
 
 
-def _merged(parts: list[Part]) -> tuple[Part, ...]:
+def merged(parts: list[Part]) -> tuple[Part, ...]:
     """Parts at the same place are one part."""
     found: dict[tuple[object, ...], Part] = {}
     for part in parts:

@@ -23,6 +23,7 @@ from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.recognition.canonical import Bound, Collected, Coupled, collect
+from platewright.recognition.powers import part_with_too_many_powers
 from platewright.recognition.transform import IDENTITY, Transform, candidates
 
 
@@ -50,6 +51,8 @@ def recognise(factors: Sequence[Factor], target: Variable, facts: Facts) -> Reco
     """The family of the target's conditional under the given log factors, or why there is none."""
     word = f"recognise {target.name}"
     whole = add(*(factor.summed for factor in factors))
+    if (part := part_with_too_many_powers(whole, target.name)) is not None:
+        return Declined(word, f"`{target.name}` enters through {part}, which holds more powers of it than any family")
     try:
         collected = collect(expand(whole, {target.name}, facts), target)
     except Inseparable as tied:

@@ -17,7 +17,7 @@ from math import prod
 from typing import Literal as OneOf
 
 from platewright.algebra.domain import REAL
-from platewright.algebra.expression import Add, Constant, Expression, Index, Multiply, Reference, walk
+from platewright.algebra.expression import Add, Constant, Expression, Index, Multiply, Reference, parts
 from platewright.graph.graph import Factor, Graph
 
 Way = OneOf["stretch", "shift"]
@@ -58,7 +58,7 @@ def ways(orbit: Orbit) -> tuple[Way, ...]:
 
 
 def _in_expression(graph: Graph, expression: Expression, group: frozenset[str]) -> Iterator[Orbit]:
-    for part in dict.fromkeys(walk(expression)):
+    for part in dict.fromkeys(parts(expression)):
         terms = part.terms if isinstance(part, Add) else (part,)
         for term in terms:
             if isinstance(term, Multiply):

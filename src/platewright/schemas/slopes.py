@@ -32,8 +32,9 @@ from platewright.algebra.expression import (
     fresh,
     mentions,
     names,
+    parts,
     rebuild,
-    walk,
+    references,
 )
 from platewright.algebra.kept import kept_for
 from platewright.algebra.substitution import rename_bound, substitute
@@ -73,7 +74,7 @@ def slopes_of(factors: Sequence[Factor], variables: Sequence[str]) -> tuple[Slop
 
 def _without_slope(expression: Expression, wanted: frozenset[str]) -> Expression | None:
     """A jump in one of the unknowns: a condition on it, or a bound that it moves."""
-    for part in walk(expression):
+    for part in parts(expression):
         match part:
             case Where(condition, _, _) if mentions(condition, wanted):
                 return condition
@@ -85,7 +86,7 @@ def _without_slope(expression: Expression, wanted: frozenset[str]) -> Expression
 def _slopes(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
     """One slope for each different occurrence."""
     whole = _apart_from(factor.expression, factor.axes)
-    places = [p for p in dict.fromkeys(walk(whole)) if isinstance(p, Reference) and p.name in wanted]
+    places = [place for place in references(whole) if place.name in wanted]
     slopes = (_slope_at(whole, factor.axes, place) for place in places)
     return [slope for slope in slopes if slope.expression != ZERO]
 
@@ -98,6 +99,8 @@ def _apart_from(expression: Expression, axes: tuple[Index, ...]) -> Expression:
 @kept_for
 def _slope_at(whole: Expression, axes: tuple[Index, ...], place: Reference) -> Slope:
     """The slope of one occurrence, which bears a mark meanwhile; it is asked for alone, and again among others."""
+    if not place.indices:  # one number: all its occurrences are the same
+        return Slope(place.name, (), axes, collapsed(differentiate(whole, place)))
     inner = _inner(place, axes)
     mark = f"{place.name}@"
     marked = replaced(whole, {place: Reference(mark, inner)})

@@ -33,10 +33,11 @@ from platewright.algebra.expression import (
     Size,
     Sum,
     Where,
+    children,
     free_indices,
     names,
-    walk,
 )
+from platewright.algebra.kept import kept
 from platewright.backends.c.expression import CCode, CPrinter
 
 SOFTENING = "softening"
@@ -51,12 +52,16 @@ MORE_FUNCTIONS: Mapping[str, str] = {
     "bessel_ratio": "bessel_ratio",
     "gamma_cdf": "gamma_cdf",
     "beta_cdf": "beta_cdf",
+    "normal_quantile": "normal_quantile",
 }
 """Functions that emitted samplers carry along besides those of a pass."""
 
 CHEAP = frozenset({"less", "absolute", "maximum", "minimum", "floor"})
 ENDLESS = frozenset({"log", "xlogy", "log1p", "lgamma", "log_logistic", "log_normal_cdf"})
 """Functions that may be infinite, so that an exact zero beside them has to win."""
+
+LARGE = 40
+"""Parts in a sum from which on it is computed once and named: sums that hold one another grow with each step."""
 
 _COSTLY = (Sum, Maximum, LogSumExp, LogDeterminant, Inverse, Root, Quadratic)
 
@@ -328,7 +333,15 @@ def _is_costly(expression: Expression) -> bool:
             return value not in (-1.0, 2.0)
         case Power():
             return True
+        case Add():
+            return _count(expression) > LARGE
     return isinstance(expression, _COSTLY)
+
+
+@kept
+def _count(expression: Expression) -> int:
+    """How many parts an expression is written with."""
+    return 1 + sum(map(_count, children(expression)))
 
 
 def _may_be_endless(factor: Expression) -> bool:
@@ -339,7 +352,13 @@ def _may_be_endless(factor: Expression) -> bool:
             return any(value in (float("inf"), float("-inf")) for value in values)
         case Power(Add(), Constant(value)) if value < 0:
             return True  # a difference may vanish
-    return any(isinstance(part, Call) and part.function in ENDLESS for part in walk(factor))
+    return _holds_endless(factor)
+
+
+@kept
+def _holds_endless(expression: Expression) -> bool:
+    own = isinstance(expression, Call) and expression.function in ENDLESS
+    return own or any(map(_holds_endless, children(expression)))
 
 
 def is_product(expression: Expression) -> tuple[Expression, ...]:

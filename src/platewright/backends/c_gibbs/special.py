@@ -49,6 +49,23 @@ static double bessel_ratio(double x)
     return (x < 0.0 ? -top : top) / bottom;
 }
 """,
+    "normal_quantile": """
+/* The inverse of the normal cumulative distribution: a rational start (26.2.23 of Abramowitz and Stegun), then three of
+   Halley's steps in the tail where p lies. */
+static double normal_quantile(double p)
+{
+    const double tail = p < 0.5 ? p : 1.0 - p;
+    if (!(tail > 0.0))
+        return tail == 0.0 ? (p < 0.5 ? -INFINITY : INFINITY) : NAN;
+    const double t = sqrt(-2.0 * log(tail));
+    double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    for (int64_t k = 0; k < 3; k++) {
+        const double step = (0.5 * erfc(x * 0.70710678118654752440) - tail) * 2.50662827463100050242 * exp(0.5 * x * x);
+        x += step / (1.0 - 0.5 * step * x);
+    }
+    return p < 0.5 ? -x : x;
+}
+""",
     "away_from_zero": """
 /* Lentz's rule: a denominator of exactly nothing is very little. */
 static inline double away_from_zero(double x)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.lazy import special
+from platewright.algebra.lazy import linalg, special
 from platewright.language.bugs.syntax import (
     Element,
     Empty,
@@ -37,13 +37,10 @@ class NotKnown(Exception):
 
 
 def _interpolate(x: Any, at: Any, values: Any) -> Any:
-    """Piecewise linear, continued beyond the ends with the last slopes, as `interp.lin` does."""
-    at, values = np.asarray(at), np.asarray(values)
-    if at.size < 2:
+    """Piecewise linear, and level beyond the ends, as `interp.lin` of JAGS is."""
+    if np.size(at) < 2:
         raise NotKnown
-    segment = np.clip(np.searchsorted(at, x) - 1, 0, at.size - 2)
-    slope = (values[segment + 1] - values[segment]) / (at[segment + 1] - at[segment])
-    return values[segment] + slope * (np.asarray(x) - at[segment])
+    return np.interp(x, at, values)
 
 
 def _rank(x: Any, *k: Any) -> Any:
@@ -88,6 +85,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "logit": lambda p: special.logit(p),
     "max": _one_or_all(np.maximum, np.max),
     "mean": np.mean,
+    "mexp": lambda x: linalg.expm(x),
     "min": _one_or_all(np.minimum, np.min),
     "phi": lambda x: special.ndtr(x),
     "pow": lambda a, b: np.power(np.asarray(a, dtype=float), b),
@@ -120,7 +118,10 @@ SPELLED = {
     "atan": "arctan",
 }
 VECTOR_FUNCTIONS = frozenset(
-    {"inprod", "interp.lin", "inverse", "length", "logdet", "mean", "prod", "rank", "ranked", "sd", "sort", "sum", "t"}
+    {
+        *("inprod", "interp.lin", "inverse", "length", "logdet", "mean", "mexp", "prod", "rank", "ranked", "sd"),
+        *("sort", "sum", "t"),
+    }
 )
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     "/": np.true_divide,

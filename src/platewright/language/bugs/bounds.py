@@ -79,7 +79,7 @@ def _log_probability(
         raise frame.complain(
             density.bounds.place,
             f"`T(,)` on `{density.name}` is declined: its cumulative distribution is not in our algebra",
-            expected="dnorm, dlnorm, dt, dexp, dgamma, dchisqr, dbeta, dweib, dggamma, dlogis, ddexp, dunif or dpar",
+            expected="a distribution whose cumulative distribution is known, such as dnorm, dgamma or dpois",
         )
     arguments = [scalar(argument, frame) for argument in density.arguments]
     cumulative = CUMULATIVE[name]

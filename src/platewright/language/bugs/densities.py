@@ -28,6 +28,8 @@ class Form:
     family: str
     words: tuple[str, ...]
     ranks: tuple[int, ...] = ()
+    fixed: tuple[tuple[str, float], ...] = ()
+    """Parameters that BUGS gives no word for, with their values."""
 
     def rank(self, position: int) -> int:
         """How many axes an argument has."""
@@ -46,7 +48,8 @@ FORMS: dict[str, Form] = {
     "dflat": Form("Flat", ()),
     "dgamma": Form("Gamma", ("shape", "rate")),
     "dggamma": Form("GeneralisedGamma", ("shape", "rate", "power")),
-    "dgeom0": Form("Geometric", ("p",)),
+    "dgeom": Form("Geometric", ("p",)),
+    "dgeom0": Form("NegativeBinomial", ("p",), fixed=(("successes", 1.0),)),
     "dlnorm": Form("LogNormal", ("mean", "precision")),
     "dlogis": Form("Logistic", ("mean", "rate")),
     "dmnorm": Form("MultivariateNormal", ("mean", "precision"), (1, 2)),
@@ -72,6 +75,7 @@ SPELLED = {
     "dweibull": "dweib",
     "dbetabinom": "dbetabin",
     "dgen.gamma": "dggamma",
+    "dgeom1": "dgeom",
     "dmvt": "dmt",
 }
 
@@ -99,6 +103,19 @@ DENSITIES: dict[str, tuple[int, str, Callable[..., Expression]]] = {
 }
 """Log densities outside the shelf: number of arguments, where the value lies, and the expression."""
 
+DECLINED: dict[str, tuple[str, str]] = {
+    "dhyper": (
+        "JAGS reads its arguments as (n1, n2, m1, psi) and OpenBUGS as (n, m, N, psi)",
+        "give the probabilities of 0, 1, ... as p[1:K], and the count plus one ~ dcat(p[])",
+    ),
+    "dnchisqr": (
+        "its density is an infinite series",
+        "x ~ dchisqr(k + 2 * j) with j ~ dpois(lambda / 2) is the same distribution",
+    ),
+    "car.proper": ("it is not on the shelf", "dmnorm with the precision tau * (I - gamma * C) / M, written out"),
+}
+"""Distributions of one dialect or the other that are not here: why, and what to write instead."""
+
 CONDITIONS = {"dinterval", "dsum"}
 KNOWN = {*FORMS, *SPELLED, *DENSITIES, *CONDITIONS}
 
@@ -111,6 +128,9 @@ def canonical(name: str) -> str:
 def check_density(density: Density, frame: Frame) -> str:
     """The name in its first spelling, if it is one we know."""
     name = canonical(density.name)
+    if name in DECLINED:
+        reason, instead = DECLINED[name]
+        raise frame.complain(density.place, f"`{density.name}` is declined: {reason}", hint=instead)
     if name not in KNOWN:
         raise frame.complain(
             density.place,
@@ -133,7 +153,7 @@ def distribution(
     form = FORMS[name]
     values = [translate(argument, frame) for argument in density.arguments]
     over = events[0] if events else _category_plate(frame, form, values, plates)
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict(form.fixed)
     for position, (word, value) in enumerate(zip(form.words, values)):
         if len(value.axes) != form.rank(position):
             raise frame.complain(

@@ -79,8 +79,10 @@ def _arguments(form: Form, given: tuple[Expression, ...]) -> dict[str, Argument]
     """The canonical parameters of the family from the words of BUGS."""
     family = FAMILY_BY_NAME[form.family]
     written: dict[Expression, Expression] = {Reference(word): value for word, value in zip(form.words, given)}
-    found = {}
+    found = {word: Argument(build.expression(value)) for word, value in form.fixed}
     for parameter in family.parameters:
+        if parameter.name in found:
+            continue
         spellings = family.spelled.get(parameter.name, {parameter.name: parameter.symbol})
         word = next(word for word in spellings if word in form.words)
         found[parameter.name] = Argument(build.substitute(spellings[word], written))

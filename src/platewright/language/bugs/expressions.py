@@ -59,6 +59,7 @@ SCALAR: dict[str, Callable[..., Expression]] = {
     "logit": _logit,
     "phi": lambda x: build.call("normal_cdf", x),
     "pow": build.power,
+    "probit": lambda p: build.call("normal_quantile", p),
     "round": lambda x: build.call("floor", x + 0.5),
     "sin": lambda x: build.call("sin", x),
     "sqrt": lambda x: build.power(x, 0.5),
@@ -94,7 +95,6 @@ VECTOR = {
 }
 DECLINED = {
     "cut": "cutting feedback is no probability model",
-    "probit": "the inverse of phi is only known as a link on the left side",
 }
 
 

@@ -41,6 +41,7 @@ _CALLS = {
     "log_logistic": "log(ilogit({}))",
     "normal_cdf": "phi({})",
     "log_normal_cdf": "log(phi({}))",
+    "normal_quantile": "probit({})",
     "lgamma": "loggam({})",
     "cos": "cos({})",
     "sin": "sin({})",
@@ -50,7 +51,7 @@ _CALLS = {
     "minimum": "min({}, {})",
     "less": "(1 - step({} - ({})))",
 }
-_BY_FAMILY = {form.family: (name, form) for name, form in FORMS.items() if name != "dmnorm.vcov"}
+_BY_FAMILY = {form.family: (name, form) for name, form in FORMS.items() if name != "dmnorm.vcov" and not form.fixed}
 _VECTORS = {"Categorical": "log_probabilities", "Multinomial": "log_probabilities", "Dirichlet": "concentration"}
 
 

@@ -50,6 +50,7 @@ CALLS = {
     "sin": "sin({})",
     "tanh": "tanh({})",
     "normal_cdf": "Phi({})",
+    "normal_quantile": "inv_Phi({})",
     "log_normal_cdf": "std_normal_lcdf({} |)",
     "log_bessel0": "log_modified_bessel_first_kind(0, {})",
     "maximum": "fmax({}, {})",
