@@ -28,7 +28,7 @@ from platewright.run.hidden.em_fit import EstimatedFit, Point
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.results.shown import Shown
 from platewright.run.results.table import GAP, Row, Summary, table_html
-from platewright.run.samplers.effective_size import split_r_hat
+from platewright.run.samplers.effective_size import frozen_elements, split_r_hat
 from platewright.run.samplers.sampled import Sampled
 from platewright.run.samplers.sampling import SampledFit
 
@@ -72,7 +72,15 @@ def _about_chains(fit: Shown) -> list[str]:
         return []
     worst = {name: split_r_hat(fit.matched[name]) for name in fit.matched if _is_real(fit, name)}
     apart = [f"{name} (R-hat {value:.2f})" for name, value in worst.items() if value > MOST_R_HAT]
-    return [f"the chains disagree about {', '.join(apart)}: run longer, with more warm-up"] if apart else []
+    notes = [f"the chains disagree about {', '.join(apart)}: run longer, with more warm-up"] if apart else []
+    for name in (name for name in fit.matched if not _is_real(fit, name)):
+        if held := frozen_elements(fit.matched[name]):
+            shown = name if np.ndim(fit.matched[name]) == 2 else f"{held} elements of {name}"
+            notes.append(
+                f"the chains are frozen: {shown} never changed in any of them, and they differ; all that depends on it "
+                "is held too, and a longer run will not mend it"
+            )
+    return notes
 
 
 def _is_real(fit: Shown, name: str) -> bool:

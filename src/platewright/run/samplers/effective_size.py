@@ -46,6 +46,19 @@ def split_r_hat(chains: Array) -> float:
     return float(np.max(np.where(within > 0, ratio, 1.0)))
 
 
+FEWEST = 20
+"""Draws of a chain below which it may stand still by chance."""
+
+
+def frozen_elements(chains: Array) -> int:
+    """Elements of a discrete variable (chain, draw, then its axes) that no chain changes, though the chains differ."""
+    if len(chains) < 2 or chains.shape[1] < FEWEST or chains.size == 0:
+        return 0
+    flat = chains.reshape(*chains.shape[:2], -1)
+    still = (flat == flat[:, :1]).all(axis=(0, 1))
+    return int(np.sum(still & (flat[0, 0] != flat[:, 0]).any(axis=0)))
+
+
 def _autocovariance(chain: Array) -> Array:
     """Autocovariances at all lags, by the Fourier transform of the padded chain."""
     draws = len(chain)
