@@ -15,6 +15,7 @@ PLAIN = {
     "gaussian": "of a family",
     "building": "what a builder does",
     "seeds": "of random numbers and of clusters",
+    "car": "of `car.proper`, a distribution of BUGS",
 }
 """Plain words that are names of cases too, and what they mean in the source."""
 
