@@ -91,3 +91,4 @@ def test_a_plan_can_be_copied() -> None:
     derived = coin().derive("heads")
     assert copy.copy(derived).how == derived.how
     assert not hasattr(derived, "no_such_thing")
+    assert {"verify", "graph", "steps", "program"} <= set(dir(derived))

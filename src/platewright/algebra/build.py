@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -24,13 +23,11 @@ from platewright.algebra.expression import (
     Indicator,
     Inverse,
     Lag,
-    Literal,
     LogDeterminant,
     LogSumExp,
     Multiply,
     Power,
     Quadratic,
-    Reference,
     Size,
     Sum,
     Where,
@@ -371,30 +368,3 @@ def _scalars(matrix: Expression, row: Index, column: Index) -> tuple[list[Expres
     inside = [factor for factor in factors if free_indices(factor) & {row, column}]
     outside = [factor for factor in factors if not free_indices(factor) & {row, column}]
     return outside, multiply(*inside)
-
-
-def index(variable: Expression, at: object) -> Expression:
-    """`mu[z]`: fix the leading axes of a reference or a table; `:` leaves an axis as it is."""
-    positions = at if isinstance(at, tuple) else (at,)
-    if not isinstance(variable, (Reference, Literal)) or not variable.indices:
-        raise ModelError(f"`{variable}` has no plates to index", expected="a variable that lives on a plate")
-    shown = variable.name if isinstance(variable, Reference) else "a table"
-    lagged = any(isinstance(part, Lag) for part in variable.indices)
-    if lagged and len(variable.indices) == 1:  # its other axes are not known yet, but their order is
-        return replace(variable, indices=(*variable.indices, *(expression(position) for position in positions)))
-    axes = [axis for axis, part in enumerate(variable.indices) if not isinstance(part, Lag)]
-    if len(positions) > len(axes):
-        raise ModelError(
-            f"`{shown}` has {len(axes)} axes but is indexed with {len(positions)}",
-            expected=f"at most {len(axes)} positions",
-        )
-    chosen = list(variable.indices)
-    for axis, position in zip(axes, positions, strict=False):
-        if isinstance(position, slice):
-            continue
-        # A plate stands for its index: `m.skill[other]` with `other` a plate like that of `skill`.
-        where_at = plate if isinstance(plate := getattr(position, "index", None), Index) else expression(position)
-        if isinstance(where_at, Constant) and (where_at.value < 0 or not float(where_at.value).is_integer()):
-            raise ModelError(f"`{shown}` indexed at {where_at.value:g}", expected="a whole number from 0")
-        chosen[axis] = where_at
-    return replace(variable, indices=tuple(chosen))

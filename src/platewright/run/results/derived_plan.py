@@ -86,5 +86,8 @@ class DerivedPlan:
             raise AttributeError(name)
         return getattr(self.plan, name)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self.plan)})
+
     def __repr__(self) -> str:
         return f"<Plan for {self.title}: {self.how}>"
