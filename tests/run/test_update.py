@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.errors import DataError
+from platewright.errors import DataError, PlatewrightError
 from run.row_examples import ONE_PLATE_OF_ROWS, chosen, example, same_posterior
 
 
@@ -92,3 +92,41 @@ def test_data_on_several_plates_cannot_be_extended() -> None:
     fit = m.learn({"y": [1.0, 2.0], "z": [3.0]})
     with pytest.raises(DataError, match="several plates"):
         fit.update({"y": [1.0], "z": [2.0]})
+
+
+def _pilot() -> pw.Model:
+    m = pw.Model("a pilot beside rows")
+    row = m.plate("row")
+    m.unit = pw.Input()
+    m.rate = pw.Gamma(2.0, rate=1.0)
+    m.pilot = pw.Poisson(10 * m.rate)
+    m.y = pw.Poisson(m.rate * m.unit, plates=row)
+    return m
+
+
+def test_what_lies_beside_the_rows_stays_as_it_was_learned_from() -> None:
+    m = _pilot()
+    fit = m.learn({"y": [1, 2, 3], "pilot": 12, "unit": 2.0})
+    whole = m.learn({"y": [1, 2, 3, 2], "pilot": 12, "unit": 2.0})
+    assert fit.update({"y": [2], "unit": 2.0, "pilot": 12}).log_evidence == pytest.approx(whole.log_evidence, rel=1e-12)
+    assert fit.update({"y": [2], "unit": 2.0}).log_evidence == pytest.approx(whole.log_evidence, rel=1e-12)
+    for name, other in (("unit", {"unit": 3.0}), ("pilot", {"unit": 2.0, "pilot": 13})):
+        for ask in (fit.update, fit.log_predictive):
+            with pytest.raises(DataError, match=f"`{name}` is not on the rows"):
+                ask({"y": [2], **other})
+
+
+def test_scores_of_rows_add_up_to_the_evidence_less_what_is_known_beside_them() -> None:
+    m = _pilot()
+    beside = {"pilot": 12, "unit": 2.0}
+    fit = m.learn({"y": [1, 2, 3], **beside})
+    alone = m.learn({"y": [], **beside})
+    assert fit.prequential().sum() == pytest.approx(fit.log_evidence - alone.log_evidence, rel=1e-12)
+
+
+def test_a_density_at_values_of_another_shape_is_refused() -> None:
+    new = _pilot().learn({"y": [1, 2, 3], "pilot": 12, "unit": 2.0}).predict(2)["y"]
+    assert new.log_density([1, 2]).shape == (2,) and new.log_density(1).shape == (2,)
+    for wrong in ([1, 2, 3], "a", [[1], [1, 2]]):
+        with pytest.raises(PlatewrightError, match=r"shape \(2,\), the shape of `y`"):
+            new.log_density(wrong)

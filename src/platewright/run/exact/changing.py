@@ -98,6 +98,20 @@ def check_new_rows(
             )
 
 
+def check_the_rest(program: Program, old: Mapping[str, Array], columns: Mapping[str, Array], row: str) -> None:
+    """What does not lie on the rows was learned from once: new rows come with the same values, or without them."""
+    for name, values in columns.items():
+        axes = program.columns.get(name)
+        if axes is None or name not in old or any(axis.plate == row for axis in axes):
+            continue
+        if not np.array_equal(old[name], values):
+            raise DataError(
+                f"`{name.split('@')[0]}` is not on the rows, and differs from what was learned from",
+                expected=f"new elements of plate `{row}` alone",
+                hint="learn again from all data",
+            )
+
+
 @lru_cache(maxsize=256)
 def needs_rows(program: Program) -> bool:
     """Whether the pass or the work after it keeps something for each row (unknowns that live on the rows)."""
@@ -123,6 +137,7 @@ def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) ->
     graph = fit.derivation.graph
     check_any_order(program, row, graph)
     check_new_rows(program, fit.sizes, columns, sizes)
+    check_the_rest(program, fit.columns, columns, row)
     check_given(checks_of(graph, columns), columns, {**fit.sizes, **sizes})
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
     if not fit.columns and needs_rows(program):

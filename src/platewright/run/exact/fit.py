@@ -256,7 +256,7 @@ class Fit(Shown):
         return leave_one_out(self)
 
     def prequential(self) -> Array:
-        """For each row its log predictive density given those before it; adds up to the log evidence."""
+        """For each row its log predictive density given those before it; all rows add up to the log evidence."""
         return prequential(self)
 
 

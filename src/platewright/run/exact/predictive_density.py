@@ -17,6 +17,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Lag, Reference, names, rebuild, walk
 from platewright.algebra.facts import Facts
 from platewright.elimination.state import FamilyConditional
+from platewright.errors import PlatewrightError
 from platewright.family import Argument, Array, filled
 from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
@@ -94,12 +95,24 @@ def _with_copy(part: Expression, target: Variable, backward: Expression) -> Expr
 
 def _evaluated(node: Variable, whole: Expression, environment: Environment) -> Density:
     def density(value: object) -> Array:
-        given = np.broadcast_to(np.asarray(value), tuple(environment.sizes[axis.plate] for axis in node.axes))
+        given = _shaped(node, value, tuple(environment.sizes[axis.plate] for axis in node.axes))
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.array(evaluate(whole, environment.with_values({node.name: given}), node.plates))
         return np.where(_inside(node, given), found, -np.inf)
 
     return density
+
+
+def _shaped(node: Variable, value: object, shape: tuple[int, ...]) -> Array:
+    """One value for all elements of a variable, or one for each."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind in "biuf":
+            return np.broadcast_to(given, shape)
+    except ValueError:  # ragged, or of another shape
+        pass
+    expected = f"numbers of shape {shape}, the shape of `{node.name}`"
+    raise PlatewrightError(f"the density at {value!r}"[:80], expected=expected)
 
 
 def _inside(node: Variable, given: Array) -> Array:

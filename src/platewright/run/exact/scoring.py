@@ -39,7 +39,10 @@ def leave_one_out(fit: Fit) -> Array:
 
 
 def prequential(fit: Fit) -> Array:
-    """For each row its log predictive density given the rows before it; the scores add up to the log evidence."""
+    """For each row its log predictive density given the rows before it, and what is known beside the rows.
+
+    The scores add up to the log evidence, less that of what is known beside the rows.
+    """
     program, module = fit.derivation.program, fit.module
     row = _kept_rows(fit)
     if not fit.derivation.proper:
