@@ -154,6 +154,8 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             return result
         case Multiply(factors):
             return product([inner(factor) for factor in factors])
+        case Power(base, Constant(2.0)):  # a general power takes ten times as long
+            return np.square(np.asarray(inner(base), dtype=float))
         case Power(base, exponent):
             return np.asarray(np.power(np.asarray(inner(base), dtype=float), inner(exponent)))
         case Call(function, arguments):
@@ -180,13 +182,27 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case LogDeterminant(matrix, row, column):
             return np.asarray(np.linalg.slogdet(_matrix(matrix, row, column, environment, scope))[1])
         case Inverse(matrix, row, column, at_row, at_column):
-            return _element(
-                np.linalg.inv(_matrix(matrix, row, column, environment, scope)), inner(at_row), inner(at_column)
-            )
+            inverse = np.linalg.inv(_matrix(matrix, row, column, environment, scope))
+            whole = _every_element(inverse, at_row, at_column, environment, scope)
+            return _element(inverse, inner(at_row), inner(at_column)) if whole is None else whole
         case Root(matrix, row, column, at_row, at_column):
             root = np.linalg.cholesky(_matrix(matrix, row, column, environment, scope))
             return _element(root, inner(at_row), inner(at_column))
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def _every_element(
+    table: Array, row: Expression, column: Expression, environment: Environment, scope: tuple[Index, ...]
+) -> Array | None:
+    """The elements of a stack of matrices where they go along two axes of the scope: its own last axes, put there."""
+    if not (isinstance(row, Index) and isinstance(column, Index)) or row == column or not {row, column} <= set(scope):
+        return None
+    places = [len(scope) - 1 - scope[::-1].index(index) for index in (row, column)]
+    sizes = tuple(environment.sizes[index.plate] for index in (row, column))
+    if table.shape[-2:] != sizes or any(table.shape[place] != 1 for place in places):
+        return None
+    moved = np.swapaxes(np.swapaxes(table, -2, places[0]), -1, places[1])
+    return np.asarray(moved[..., 0, 0])
 
 
 def _element(table: Array, rows: Array, columns: Array) -> Array:
@@ -219,18 +235,18 @@ def product(values: list[Array]) -> Array:
 def _along_scope(
     table: Array, indices: tuple[Expression, ...], environment: Environment, scope: tuple[Index, ...]
 ) -> Array | None:
-    """All of a table whose axes are those of the scope, in their order: the same numbers in the same order, unmoved."""
+    """All of a table whose axes are those of the scope: the same numbers, moved only where their order is another."""
     if not indices or len(indices) != table.ndim or not table.flags.c_contiguous:
         return None
-    shape, last = [1] * len(scope), -1
+    shape, places = [1] * len(scope), []
     for index, size in zip(indices, table.shape, strict=True):
         if not isinstance(index, Index) or index not in scope or environment.sizes[index.plate] != size:
             return None
-        place = len(scope) - 1 - scope[::-1].index(index)
-        if place <= last:
-            return None
-        shape[place], last = size, place
-    return table.reshape(shape)
+        places.append(len(scope) - 1 - scope[::-1].index(index))
+        shape[places[-1]] = size
+    if len(set(places)) < len(places):
+        return None
+    return np.ascontiguousarray(table.transpose(np.argsort(places))).reshape(shape)
 
 
 def _look_up(table: Array, positions: list[Array], depth: int) -> Array:

@@ -106,7 +106,7 @@ class Drawn:
             with np.errstate(all="ignore"):
                 if node.definition is not None:
                     lifted = lift(node.definition, frozenset(found), DRAW)
-                    found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
+                    found[name] = np.ascontiguousarray(evaluate(lifted, environment, (DRAW, *node.axes)))
                 elif node.kind == "random":
                     found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
         return found
