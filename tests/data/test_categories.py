@@ -224,3 +224,15 @@ def test_an_emitted_file_reads_integers_as_learning_does(tmp_path: Path, ids: tu
     fit = m.learn({"z": shown})
     assert f"log_evidence = {fit.log_evidence!r}" in done.stdout
     assert f"share.concentration = {fit.values['share.concentration'].tolist()}" in done.stdout
+
+
+def test_hashes_of_64_bits_are_names_in_memory_and_in_files(tmp_path: Path) -> None:
+    large = np.array([2**64 - 1, 3, 2**63 + 7, 3], dtype=np.uint64)
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table({"x": large}), path, row_group_size=1)
+    for source in ({"x": large}, pandas.DataFrame({"x": large}), polars.DataFrame({"x": large}), path):
+        found = bind(SIGNATURE, source)
+        assert found.labels["k"] == (3, 2**63 + 7, 2**64 - 1)
+        assert found.columns["x"].tolist() == [2, 0, 1, 0]
+    with pytest.raises(UnseenLevel, match="18446744073709551614"):
+        bind(labelled(3, 2**64 - 1), {"x": np.array([2**64 - 2], dtype=np.uint64)})

@@ -16,6 +16,8 @@ from platewright.data.settle import missing_value
 from platewright.data.support import as_integers, freeze
 from platewright.errors import PlatewrightError, SupportError, UnseenLevel
 
+LARGEST = int(np.iinfo(np.int64).max)
+
 
 def settle_categories(place: Place, cells: Cells) -> Cells:
     """Bring settled values to one of two forms: codes with entries, or int64 integers."""
@@ -26,6 +28,9 @@ def settle_categories(place: Place, cells: Cells) -> Cells:
         return replace(cells, values=np.zeros(values.shape, dtype=np.int64))
     if values.dtype.kind == "b":
         return replace(cells, values=values.astype(np.int64), entries=(False, True), declared=True)
+    if values.dtype.kind == "u" and int(values.max()) > LARGEST:  # hashes: names, and never codes
+        distinct, codes = np.unique(values, return_inverse=True)
+        return replace(cells, values=codes.reshape(values.shape), entries=tuple(distinct.tolist()))
     if values.dtype.kind in "iu" or (values.dtype.kind == "f" and _is_integral(values)):
         return replace(cells, values=as_integers(place, values))
     if values.dtype.kind == "f":
