@@ -1,4 +1,18 @@
-"""Platewright: from a graphical model with plates to the learning algorithm it deserves."""
+"""Platewright: from a graphical model with plates to the learning algorithm it deserves.
+
+    import platewright as pw
+
+    m = pw.Model("coin")
+    toss = m.plate("toss")
+    m.theta = pw.Beta(1.5, 1.5)
+    m.heads = pw.Bernoulli(m.theta, plates=toss)
+
+    fit = m.learn({"heads": [1, 0, 1, 1]})
+    print(fit.summary(), fit.explain(), fit.source())
+
+Distributions are called with a capital letter (`help(pw.Normal)`), functions inside expressions without (`pw.exp`).
+Errors are in `platewright.errors`; all derive from `PlatewrightError`.
+"""
 
 from __future__ import annotations
 
