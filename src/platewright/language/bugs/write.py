@@ -132,15 +132,15 @@ def _write_draw(page: _Page, variable: Variable) -> None:
     family = (variable.family.within or variable.family).name
     known = _BY_FAMILY.get(family)
     if family in _HALVES and variable.family.within is None:
-        ((_, value),) = variable.parameters
+        ((_, spread),) = variable.parameters
         target = _element(page.word(variable.name), [page.loop(axis) for axis in variable.plates])
-        page.statement(variable.plates, f"{target} ~ {_HALVES[family].format(_text(value, page))} T(0, )")
+        page.statement(variable.plates, f"{target} ~ {_HALVES[family].format(_text(spread, page))} T(0, )")
         return
     if known is None or "first@" in "".join(_names(variable.log_density)):
         raise ModelError(f"`{variable.name}` is a {family} that BUGS cannot say", expected=", ".join(_BY_FAMILY))
     density, form = known
     given = dict(variable.parameters)
-    shown = []
+    shown: list[str] = []
     for word in form.words:
         value = given.get(word if word in given else _VECTORS.get(family, ""))
         if value is None:
@@ -214,11 +214,11 @@ def _text(whole: Expression, page: _Page) -> str:
             name = page.define((*axes, index), _text(body, page))
             return f"{word}({_element(name, [*(page.loop(axis) for axis in axes), f'1:{page.size(index.plate)}'])})"
         case Inverse(matrix, row, column, at_row, at_column):
-            axes, held = _matrix(matrix, row, column, page)
+            axes, filled = _matrix(matrix, row, column, page)
             square = f"1:{page.size(row.plate)}"
             name = page.fresh()
-            left = _element(name, [*(page.loop(axis) for axis in axes), square, square])
-            page.statement(axes, f"{left} <- inverse({held})")
+            result = _element(name, [*(page.loop(axis) for axis in axes), square, square])
+            page.statement(axes, f"{result} <- inverse({filled})")
             return _element(name, [*map(page.loop, axes), _position(at_row, page), _position(at_column, page)])
         case LogDeterminant(matrix, row, column):
             return f"logdet({_matrix(matrix, row, column, page)[1]})"
