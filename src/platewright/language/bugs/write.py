@@ -3,12 +3,14 @@
     m.y = pw.Normal(m.a, precision=m.tau, plates=row)   ->   for (at.row in 1:n.row) { y[at.row] ~ dnorm(a, tau) }
 
 Categories count from 1 there and from 0 here; sizes of plates are names `n.<plate>` that the data must give. Series,
-potentials, undirected nodes and matrix functions are declined by name.
+potentials and undirected nodes are declined by name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import product
 
 from platewright.algebra.expression import (
     Add,
@@ -17,8 +19,10 @@ from platewright.algebra.expression import (
     Expression,
     Index,
     Indicator,
+    Inverse,
     Lag,
     Literal,
+    LogDeterminant,
     Maximum,
     Multiply,
     Power,
@@ -50,8 +54,15 @@ _CALLS = {
     "maximum": "max({}, {})",
     "minimum": "min({}, {})",
     "less": "(1 - step({} - ({})))",
+    "floor": "round({} - 0.5)",
+    "gamma_cdf": "pgamma({1}, {0}, 1)",
+    "beta_cdf": "pbeta({2}, {0}, {1})",
 }
+_ENDLESS = 1e308
+"""BUGS has no word for infinity."""
 _BY_FAMILY = {form.family: (name, form) for name, form in FORMS.items() if name != "dmnorm.vcov" and not form.fixed}
+_HALVES = {"HalfNormal": "dnorm(0, {})", "HalfCauchy": "dt(0, pow({}, -2), 1)"}
+"""The upper halves of symmetric distributions, which BUGS says with `T(0, )`."""
 _VECTORS = {"Categorical": "log_probabilities", "Multinomial": "log_probabilities", "Dirichlet": "concentration"}
 
 
@@ -60,38 +71,55 @@ class _Page:
     """Lines so far, and the helpers that sums and tables needed."""
 
     model: Model
+    names: dict[str, str]
     lines: list[str] = field(default_factory=list)
     helpers: int = 0
+    loops: dict[str, str] = field(default_factory=dict)
+
+    def word(self, name: str) -> str:
+        """A variable's name in the text."""
+        return self.names[name]
+
+    def loop(self, index: Index) -> str:
+        """The loop variable of an index, the same throughout."""
+        if index.name not in self.loops:
+            bare = index.name.rstrip("'")
+            word = "at." + bare.replace("_", ".").rstrip(".") + ".too" * (len(index.name) - len(bare))
+            self.loops[index.name] = _apart(word, self.loops.values())
+        return self.loops[index.name]
 
     def define(self, axes: tuple[Index, ...], body: str, name: str = "") -> str:
         """Write `name[axes] <- body` inside its loops and give the name."""
-        if not name:
-            self.helpers += 1
-            name = f"helper.{self.helpers}"
-        self.statement(axes, f"{_element(name, [_loop(axis) for axis in axes])} <- {body}")
+        name = name or self.fresh()
+        self.statement(axes, f"{_element(name, [self.loop(axis) for axis in axes])} <- {body}")
         return name
+
+    def fresh(self, word: str = "helper") -> str:
+        """A name that nothing else has."""
+        self.helpers += 1
+        return _apart(f"{word}.{self.helpers}", self.names.values())
 
     def statement(self, axes: tuple[Index, ...], text: str) -> None:
         """One statement inside the loops of its axes."""
-        heads = "".join(f"for ({_loop(axis)} in 1:{self.size(axis.plate)}) {{ " for axis in axes)
+        heads = "".join(f"for ({self.loop(axis)} in 1:{self.size(axis.plate)}) {{ " for axis in axes)
         self.lines.append(f"  {heads}{text}{' }' * len(axes)}")
 
     def size(self, plate: str) -> str:
         """The size of a plate: a number, or the name that the data give."""
         size = self.model.plates[plate].size
-        return f"n.{_word(plate)}" if size is None else str(size)
+        return f"n.{plate.replace('_', '.').rstrip('.')}" if size is None else str(size)
 
 
 def write_bugs(model: Model) -> str:
     """The model as BUGS text (JAGS reads it too); what BUGS cannot say is a `ModelError`."""
     if model.potentials:
         raise ModelError(f"potential `{next(iter(model.potentials))}` has no BUGS text", expected="distributions only")
-    page = _Page(model)
+    page = _Page(model, written_names(model))
     for name, variable in model.variables.items():
         if variable.kind == "input":
             continue
         if variable.kind == "deterministic" and variable.definition is not None:
-            page.define(variable.axes, _text(variable.definition, page), _word(name))
+            page.define(variable.axes, _text(variable.definition, page), page.word(name))
         elif variable.kind == "random" and variable.family is not None:
             _write_draw(page, variable)
         else:
@@ -103,22 +131,24 @@ def _write_draw(page: _Page, variable: Variable) -> None:
     assert variable.family is not None
     family = (variable.family.within or variable.family).name
     known = _BY_FAMILY.get(family)
+    if family in _HALVES and variable.family.within is None:
+        ((_, spread),) = variable.parameters
+        target = _element(page.word(variable.name), [page.loop(axis) for axis in variable.plates])
+        page.statement(variable.plates, f"{target} ~ {_HALVES[family].format(_text(spread, page))} T(0, )")
+        return
     if known is None or "first@" in "".join(_names(variable.log_density)):
         raise ModelError(f"`{variable.name}` is a {family} that BUGS cannot say", expected=", ".join(_BY_FAMILY))
     density, form = known
     given = dict(variable.parameters)
-    shown = []
+    shown: list[str] = []
     for word in form.words:
         value = given.get(word if word in given else _VECTORS.get(family, ""))
         if value is None:
             raise ModelError(f"`{variable.name}`: {word} of {family} has no BUGS text")
-        shown.append(
-            _vector(page, variable, value) if word in ("probabilities", "concentration") else _text(value, page)
-        )
-    if family in ("Wishart", "MultivariateNormal"):
-        raise ModelError(f"`{variable.name}`: matrices are not written yet")
+        rank = form.rank(len(shown))
+        shown.append(_array(page, variable, value, rank) if rank else _text(value, page))
     events = [f"1:{page.size(axis.plate)}" for axis in variable.events]
-    target = _element(_word(variable.name), [*(_loop(axis) for axis in variable.plates), *events])
+    target = _element(page.word(variable.name), [*(page.loop(axis) for axis in variable.plates), *events])
     page.statement(variable.plates, f"{target} ~ {density}({', '.join(shown)}){_bounds(page, variable)}")
 
 
@@ -131,15 +161,20 @@ def _bounds(page: _Page, variable: Variable) -> str:
     return f" {'T' if variable.family.proper else 'C'}({ends})"
 
 
-def _vector(page: _Page, variable: Variable, value: Expression) -> str:
-    """A vector parameter as a slice of a helper array; log probabilities are taken back."""
+def _array(page: _Page, variable: Variable, value: Expression, rank: int) -> str:
+    """A vector or matrix parameter as a slice of a helper array; log probabilities are taken back."""
     from platewright.algebra.build import exp
 
     inside = sorted(free_indices(value) - set(variable.plates), key=lambda index: index.name)
-    event = inside[0] if inside else variable.events[0]
-    body = value if variable.family and variable.family.name == "Dirichlet" else exp(value)
-    name = page.define((*variable.plates, event), _text(body, page))
-    return _element(name, [*(_loop(axis) for axis in variable.plates), f"1:{page.size(event.plate)}"])
+    if len(inside) < rank:  # the same number everywhere, or along one of the axes
+        own = variable.events[0] if variable.events else inside[0]
+        inside += [index for index in (own, Index(own.name + "'", own.plate)) if index not in inside]
+    events = tuple(inside[:rank])
+    given = dict(variable.parameters)
+    body = exp(value) if given.get("log_probabilities") is value else value
+    name = page.define((*variable.plates, *events), _text(body, page))
+    slices = [f"1:{page.size(event.plate)}" for event in events]
+    return _element(name, [*(page.loop(axis) for axis in variable.plates), *slices])
 
 
 def _names(whole: Expression) -> list[str]:
@@ -151,13 +186,14 @@ def _names(whole: Expression) -> list[str]:
 def _text(whole: Expression, page: _Page) -> str:
     match whole:
         case Constant(value):
-            return f"({value:.17g})" if value < 0 else f"{value:.17g}"
+            held = max(-_ENDLESS, min(_ENDLESS, value))
+            return f"({held:.17g})" if held < 0 else f"{held:.17g}"
         case Index():
-            return f"({_loop(whole)} - 1)"
+            return f"({page.loop(whole)} - 1)"
         case Size(plate):
             return page.size(plate)
         case Reference(name, indices):
-            shown = _element(_word(name), [_position(at, page) for at in indices])
+            shown = _element(page.word(name), [_position(at, page) for at in indices])
             return f"({shown} - 1)" if page.model.variables[name].domain.kind == "levels" else shown
         case Add(terms):
             return "(" + " + ".join(_text(term, page) for term in terms) + ")"
@@ -170,32 +206,49 @@ def _text(whole: Expression, page: _Page) -> str:
         case Indicator(left, right):
             return f"equals({_text(left, page)}, {_text(right, page)})"
         case Where(condition, then, otherwise):
-            chosen = _text(condition, page)
-            return f"(({chosen}) * ({_text(then, page)}) + (1 - ({chosen})) * ({_text(otherwise, page)}))"
+            # Not `c a + (1 - c) b`: the branch that is not taken may be infinite.
+            return f"ifelse({', '.join(_text(part, page) for part in (condition, then, otherwise))})"
         case Sum(index, body) | Maximum(index, body):
             word = "sum" if isinstance(whole, Sum) else "max"
             axes = tuple(sorted(free_indices(body) - {index}, key=lambda axis: axis.name))
             name = page.define((*axes, index), _text(body, page))
-            return f"{word}({_element(name, [*(_loop(axis) for axis in axes), f'1:{page.size(index.plate)}'])})"
-        case Literal(values, shape, _, indices) if len(shape) == 1:
-            page.helpers += 1
-            name = f"table.{page.helpers}"
-            page.lines += [f"  {name}[{k + 1}] <- {value:.17g}" for k, value in enumerate(values)]
-            return f"{name}[{_position(indices[0], page)}]"
+            return f"{word}({_element(name, [*(page.loop(axis) for axis in axes), f'1:{page.size(index.plate)}'])})"
+        case Inverse(matrix, row, column, at_row, at_column):
+            axes, filled = _matrix(matrix, row, column, page)
+            square = f"1:{page.size(row.plate)}"
+            name = page.fresh()
+            result = _element(name, [*(page.loop(axis) for axis in axes), square, square])
+            page.statement(axes, f"{result} <- inverse({filled})")
+            return _element(name, [*map(page.loop, axes), _position(at_row, page), _position(at_column, page)])
+        case LogDeterminant(matrix, row, column):
+            return f"logdet({_matrix(matrix, row, column, page)[1]})"
+        case Literal(values, shape, _, indices):
+            name = page.fresh("table")
+            for at, value in zip(product(*(range(1, size + 1) for size in shape)), values, strict=True):
+                page.lines.append(f"  {_element(name, [str(k) for k in at])} <- {_text(Constant(value), page)}")
+            return _element(name, [_position(at, page) for at in indices])
     raise ModelError(f"`{whole}` has no BUGS text", expected="sums, products, powers and the functions of BUGS")
+
+
+def _matrix(matrix: Expression, row: Index, column: Index, page: _Page) -> tuple[tuple[Index, ...], str]:
+    """A matrix in a helper array, with the axes that it repeats over."""
+    axes = tuple(sorted(free_indices(matrix) - {row, column}, key=lambda axis: axis.name))
+    name = page.define((*axes, row, column), _text(matrix, page))
+    square = f"1:{page.size(row.plate)}"
+    return axes, _element(name, [*(page.loop(axis) for axis in axes), square, square])
 
 
 def _position(at: Expression, page: _Page) -> str:
     """A position counted from 1."""
     match at:
         case Index():
-            return _loop(at)
+            return page.loop(at)
         case Lag(index):
-            return f"{_loop(index)} - 1"
+            return f"{page.loop(index)} - 1"
         case Constant(value):
             return str(int(value) + 1)
         case Reference(name, indices) if page.model.variables[name].domain.kind == "levels":
-            return _element(_word(name), [_position(part, page) for part in indices])
+            return _element(page.word(name), [_position(part, page) for part in indices])
     return f"{_text(at, page)} + 1"
 
 
@@ -203,11 +256,15 @@ def _element(name: str, positions: list[str]) -> str:
     return f"{name}[{', '.join(positions)}]" if positions else name
 
 
-def _word(name: str) -> str:
-    """Our names in BUGS: letters, digits and dots."""
-    return name.replace("@", ".of.").replace("_", ".").rstrip(".")
+def written_names(model: Model) -> dict[str, str]:
+    """Our names in BUGS: letters, digits and dots; two that would become one are told apart."""
+    found: dict[str, str] = {}
+    for name in model.variables:
+        found[name] = _apart(name.replace("@", ".of.").replace("_", ".").rstrip("."), found.values())
+    return found
 
 
-def _loop(index: Index) -> str:
-    primes = len(index.name) - len(index.name.rstrip("'"))
-    return "at." + index.name.rstrip("'").replace("_", ".").rstrip(".") + ".too" * primes
+def _apart(word: str, taken: Collection[str]) -> str:
+    while word in taken:
+        word += ".too"
+    return word
