@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import product
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import platewright as pw
+from platewright.backends.c_gibbs.gibbs import gibbs_source
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import read_graph
 from platewright.operation import Declined
@@ -100,6 +102,21 @@ def test_gibbs_draws_all_classes_but_those_of_chains_together(case: Case) -> Non
     classes = {name for name in case.graph.unknown if case.graph.nodes[name].domain.is_finite}
     chained = {"z"} if "step" in case.sizes else set()
     assert classes - chained in [set(block.variables) for block in plan.blocks]
+
+
+@pytest.mark.parametrize("case", NESTED, ids=str)
+def test_c_goes_over_the_rows_of_one_plate_at_a_time(case: Case) -> None:
+    """Rows inside the loop of another plate would cost as many steps as both have elements, multiplied."""
+    plan = plan_gibbs(case.graph, "posterior")
+    assert isinstance(plan, GibbsPlan)
+    around: list[tuple[int, str]] = []
+    for line in gibbs_source(plan, tuple(name for name in case.graph.nodes if "@" in name)).body.splitlines():
+        depth = len(line) - len(line.lstrip())
+        around = [(at, plate) for at, plate in around if at < depth or not line.strip()]
+        if loop := re.search(r"for \(int64_t \w+ = \w+; \w+ < size_(\w+);", line):
+            if loop[1] in case.sizes:
+                assert not around, f"{around[-1][1]} around {loop[1]}: {line}"
+                around.append((depth, loop[1]))
 
 
 @needs_compiler

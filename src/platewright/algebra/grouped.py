@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.algebra.build import multiply
+from platewright.algebra.build import multiply, substitute
 from platewright.algebra.expression import ONE, Expression, Index, Indicator, Multiply, free_indices, names
 
 Array = np.ndarray
@@ -34,7 +34,9 @@ def grouped(index: Index, body: Expression) -> Grouped | None:
             if not isinstance(group, Index) or group == index or not names(code) or free_indices(code) != {index}:
                 continue
             rest = multiply(1.0, *(other for other in factors if other is not factor))
-            if group not in free_indices(rest) and (rest == ONE or index in free_indices(rest)):
+            if group in free_indices(rest):  # what a row knows of its group, it finds there
+                rest = substitute(rest, {group: code})
+            if rest == ONE or index in free_indices(rest):
                 return Grouped(code, group, rest)
     return None
 

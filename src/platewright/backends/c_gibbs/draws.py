@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
-from platewright.algebra.build import substitute
 from platewright.algebra.expression import Expression, Index, Reference, Sum, free_indices, walk
 from platewright.algebra.grouped import grouped
+from platewright.algebra.put_in import put_in
 from platewright.backends.c.expression import CCode, Unprintable
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.function import Function
@@ -167,12 +167,17 @@ class DrawWriter:
             self.choice(levels, rows)
 
     def with_groups_added_up(self, conditional: TableConditional) -> Expression:
-        """The log weights; sums over the rows of each element are made before, by one pass over all rows."""
+        """The log weights; sums over the rows of each element are made before, by one pass over all rows.
+
+        Those inside others come first. One that needs more of the rows of another than their group stays where it is.
+        """
         printer = self.printer
         made: dict[Expression, Expression] = {}
-        for number, part in enumerate(p for p in walk(conditional.log_weights) if isinstance(p, Sum)):
-            found = grouped(part.index, part.body)
-            if found is None or part in made:
+        sums = [part for part in walk(conditional.log_weights) if isinstance(part, Sum)]
+        rows = {part.index for part in sums}
+        for number, part in reversed([*enumerate(sums)]):
+            found = grouped(part.index, put_in(part.body, made))
+            if found is None or part in made or rows & (free_indices(part) - {found.group}):
                 continue
             name = f"{conditional.variable}.group_{number}"
             axes = (*sorted(free_indices(part) - {found.group}, key=str), found.group)
@@ -185,7 +190,7 @@ class DrawWriter:
                 value = printer.code(found.rest).whole
                 printer.line(f"{array}[{printer.offset((*axes[:-1], found.code), sizes)}] += {value};")
             made[part] = Reference(name, axes)
-        return substitute(conditional.log_weights, made) if made else conditional.log_weights
+        return put_in(conditional.log_weights, made) if made else conditional.log_weights
 
     def weights(self, conditional: TableConditional, axes: tuple[Index, ...], rows: str) -> None:
         printer = self.printer
