@@ -77,6 +77,8 @@ class Family:
     variance: Callable[[Values], Array] | None = None
     mode: Callable[[Values], Array] | None = None
     quantile: Callable[[Array, Values], Array] | None = None
+    tail: Callable[[Array, Values], Array] | None = None
+    """The point beyond which a share of the mass lies whose logarithm is given: exact however small the share is."""
     proper: bool = True
     cumulative: Expression | None = None
     """The probability of a value up to `x`, as a template over the placeholders."""

@@ -137,7 +137,7 @@ def _told(block: Block) -> list[str]:
     match block:
         case ExactBlock():
             steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
-            return [f"draw {named} given the rest, exactly:", *steps]
+            return [f"draw {named} given the rest, exactly{_without(block.without)}:", *steps]
         case SliceBlock():
             return [f"draw {named} by a slice sampler{_without(block.without)}: {block.why}"]
         case ChainBlock():

@@ -30,4 +30,5 @@ EXPONENTIAL = Family(
     variance=lambda p: p["rate"] ** -2.0,
     mode=lambda p: np.zeros_like(p["rate"], dtype=float),
     quantile=lambda q, p: -np.log1p(-q) / p["rate"],
+    tail=lambda log_share, p: -log_share / p["rate"],
 )

@@ -42,4 +42,5 @@ WEIBULL = Family(
     variance=_variance,
     mode=lambda p: (np.maximum(1 - 1 / p["shape"], 0) / p["rate"]) ** (1 / p["shape"]),
     quantile=lambda q, p: (-np.log1p(-q) / p["rate"]) ** (1 / p["shape"]),
+    tail=lambda log_share, p: (-log_share / p["rate"]) ** (1 / p["shape"]),
 )

@@ -19,6 +19,8 @@ class ExactBlock:
 
     variables: tuple[str, ...]
     plan: Plan
+    without: tuple[str, ...] = ()
+    """Unknowns that are integrated out of the conditional, and drawn right after."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,9 @@ class BoundedBlock:
     plan: Plan | None = None
     """Else the exact plan of its conditional; a slice between the bounds where there is neither."""
     why: str = ""
+    end: Expression | None = None
+    log_beyond: Expression | None = None
+    """Where a block was drawn without it: its only bound, and the log of the mass beyond, in which it is drawn."""
 
 
 @dataclass(frozen=True)

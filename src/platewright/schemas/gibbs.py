@@ -34,6 +34,7 @@ from platewright.schemas.blocks import (
     way,
 )
 from platewright.schemas.bounds import bounded_block, is_bounded
+from platewright.schemas.censored import censored_first
 from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_block
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
@@ -125,7 +126,8 @@ def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | D
             blocks.append(found)
     beside = funnels(now, factors, [*blocks, *(one.then for one in weighed)])
     blocks = [*_in_order(now, integrated, rough_blocks(now, integrated.factors, rough), blocks), *beside]
-    blocks = [*(block for one in weighed for block in (one.first, one.then)), *blocks, *classes]
+    blocks = censored_first(now, blocks, classes) if weighing else [*blocks, *classes]
+    blocks = [*(block for one in weighed for block in (one.first, one.then)), *blocks]
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())

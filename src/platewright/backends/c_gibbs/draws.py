@@ -17,6 +17,7 @@ from platewright.backends.c.expression import CCode, Unprintable
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.function import Function
 from platewright.elimination.state import FamilyConditional, TableConditional
+from platewright.schemas.blocks import BoundedBlock
 
 DRAWS: Mapping[str, str] = {
     "Bernoulli": "(uniform(random) < {p} ? 1.0 : 0.0)",
@@ -43,6 +44,12 @@ DRAWS: Mapping[str, str] = {
     "Weibull": "pow(exponential(random) / {rate}, 1.0 / {shape})",
 }
 """How a scalar family is drawn; what is not here or below has no C, and NumPy draws the plan."""
+
+TAILS: Mapping[str, str] = {
+    "Exponential": "-log_share / {rate}",
+    "Weibull": "pow(-log_share / {rate}, 1.0 / {shape})",
+}
+"""The point beyond which a share of a family lies, of which the logarithm is given."""
 
 ROWS_AT_ONCE = 256
 
@@ -95,6 +102,26 @@ class DrawWriter:
         target = printer.code(Reference(conditional.variable, axes)).text
         integer = conditional.variable in printer.integers
         printer.line(f"{target} = {f'(int64_t){result}' if integer else result};")
+
+    def beyond(self, block: BoundedBlock, axes: tuple[Index, ...]) -> None:
+        """A censored variable, element after element, each beyond its end."""
+        printer, family = self.printer, block.family
+        assert family is not None and block.end is not None and block.log_beyond is not None
+        if family.name not in TAILS:
+            raise Unprintable(f"C draws no tail of {family.name} ({block.variables[0]})")
+        with ExitStack() as loops:
+            for index in axes:
+                loops.enter_context(printer.loop(index))
+            shown = {}
+            for key, value in block.parameters:
+                shown[key] = printer.temporary(key)
+                printer.line(f"const double {shown[key]} = {printer.code(value).text};")
+            printer.line(f"const double log_share = {printer.code(block.log_beyond).text} - exponential(random);")
+            point = TAILS[family.name].format(**shown)
+            printer.line(f"const double sample = larger({printer.code(block.end).text}, {point});")
+            printer.line("if (!isfinite(sample))")
+            printer.line("    return 4;")
+            printer.line(f"{printer.code(Reference(block.variables[0], axes)).text} = sample;")
 
     def dirichlet(self, conditional: FamilyConditional, plates: tuple[Index, ...], events: tuple[Index, ...]) -> None:
         printer = self.printer

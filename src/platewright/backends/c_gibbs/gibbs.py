@@ -151,6 +151,12 @@ class _Writer:
     def slice(self, number: int, block: SliceBlock | BoundedBlock) -> None:
         """Element by element; an unknown within bounds too, which NumPy draws by inversion."""
         (name,) = block.variables
+        if isinstance(block, BoundedBlock) and block.log_beyond is not None:
+            function = Function(self.arrays, number, {}, {})
+            DrawWriter(function).beyond(block, self.arrays.axes[name])
+            head = f"static int draw_{number}(struct chain *chain)"
+            self.functions.append(function.text(head, f"block {number}: {name} beyond its end"))
+            return
         if (owner := meets_itself(self.plan.graph, block.factors, name)) is not None:
             raise Unprintable(f"different elements of `{name}` meet in {owner}")
         writer = SliceWriter(self.arrays, number, name, block.factors, self.plan.graph.nodes[name])

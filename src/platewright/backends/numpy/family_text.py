@@ -21,6 +21,7 @@ DOCS = {
     "draw": "Draws from {family}, whose parameters are in p.",
     "mode": "The peak of {family}, whose parameters are in p.",
     "quantile": "The point of {family} below which a share q of it lies; its parameters are in p.",
+    "tail": "The point of {family} beyond which a share of it lies, whose logarithm is given.",
 }
 
 

@@ -229,6 +229,8 @@ class MoverText:
     def _inverted(self, block: BoundedBlock, node: Variable) -> None:
         """The point that leaves a share of the conditional between the bounds below it."""
         family, lines = self._conditional(block, node)
+        if block.log_beyond is not None:
+            return self._beyond(block, node, family, lines)
         assert family.cumulative is not None
         self.families.append((family, "quantile"))
         changes: dict[Expression, Expression] = {X: Reference(f"{node.name}.at", node.axes)}
@@ -246,6 +248,17 @@ class MoverText:
         centre = ('p["mean"]',) if is_symmetric(family) else ()
         lines += f"return {called('between', mass, point, 'lower, upper, share', *centre)}".splitlines()
         doc = f"Points of the {family.name} distribution of {comment(node.name)} that leave shares below them."
+        self._add("inverted", doc, lines, ", lower, upper, share", block.variables)
+
+    def _beyond(self, block: BoundedBlock, node: Variable, family: Family, lines: list[str]) -> None:
+        """The same beyond the only bound, in the tail."""
+        assert block.log_beyond is not None
+        self.families.append((family, "tail"))
+        given = ", ".join(f'"{p.name}": {self.names(f"{node.name}.{p.name}")}' for p in family.parameters)
+        share = f"{self._full(block.log_beyond, node.axes)} + np.log1p(-share)"
+        lines += [f"p = {{{given}}}", f"point = {family_name(family, 'tail')}({share}, p)"]
+        lines.append("return np.maximum(lower, point), np.full(share.shape, True)")
+        doc = f"Points of {comment(node.name)} beyond its bound, with shares of what lies there below them."
         self._add("inverted", doc, lines, ", lower, upper, share", block.variables)
 
     def _conditional(self, block: BoundedBlock, node: Variable) -> tuple[Family, list[str]]:

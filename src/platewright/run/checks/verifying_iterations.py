@@ -49,7 +49,8 @@ def verify_iterations(plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan, 
     match plan:
         case GibbsPlan():
             blocks = [block for block in plan.blocks if isinstance(block, ExactBlock)]
-            exact = tuple(_ratio(block, plan.factors, values, sizes, seed) for block in blocks)
+            own = [block.plan.factors if block.without else plan.factors for block in blocks]
+            exact = tuple(_ratio(b, factors, values, sizes, seed) for b, factors in zip(blocks, own, strict=True))
             return Verification((*exact, *verify_moves(plan.graph, plan.blocks, plan.factors, values, sizes, seed)))
         case CollapsedPlan():
             return Verification(tuple(_collapsed(plan, move, values, sizes) for move in plan.moves))

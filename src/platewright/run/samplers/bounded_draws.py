@@ -56,6 +56,12 @@ class BlockWithinBounds(BoundedMover):
         return self.density(values)(np.asarray(values[self.name], dtype=float))
 
     def _inverted(self, values: Values, lower: Array, upper: Array, share: Array) -> tuple[Array, Array]:
+        if self.block.log_beyond is not None:
+            family, parameters = self.conditional(values)
+            assert family.tail is not None
+            log_mass = evaluate(self.block.log_beyond, Environment(values, self.sizes), self.node.axes)
+            found = family.tail(log_mass + np.log1p(-share), parameters)
+            return np.maximum(lower, found), np.full(share.shape, True)
         return drawn_between(*self.conditional(values), lower, upper, share)
 
     def _bounds(self, values: Values) -> tuple[Array, Array]:
