@@ -221,6 +221,8 @@ class _Expander:
         return self.atom(whole)
 
     def logarithm(self, argument: Expression, whole: Expression) -> list[Term]:
+        if (parts := self.parts_of_logarithm(argument)) is not None:
+            return [term for part in parts for term in self.expand(part)]
         terms = self.expand(argument)
         if len(terms) == 1 and not terms[0].indices:
             term = terms[0]
@@ -234,6 +236,19 @@ class _Expander:
             on, off = substitute(whole, {switch: ONE}), substitute(whole, {switch: Constant(0.0)})
             return self.expand(multiply(switch, on)) + self.expand(multiply(1 - switch, off))
         return self.atom(whole)
+
+    def parts_of_logarithm(self, argument: Expression) -> list[Expression] | None:
+        """`log(p (1 - q)^k)` as `log p + k log(1 - q)`, where sums of targets are above zero as they stand."""
+        factors = argument.factors if isinstance(argument, Multiply) else (argument,)
+        sums = [factor.base if isinstance(factor, Power) else factor for factor in factors]
+        if not any(isinstance(part, Add) and not self.free(part) for part in sums) or sums == [argument]:
+            return None
+        if not all(self.facts.is_positive(part) for part in sums):
+            return None
+        return [
+            multiply(factor.exponent if isinstance(factor, Power) else 1, call("log", part))
+            for factor, part in zip(factors, sums, strict=True)
+        ]
 
     def log_of_atom(self, atom: Expression) -> list[Term]:
         match atom:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from platewright.algebra.domain import Domain
 from platewright.algebra.expression import (
@@ -41,7 +42,7 @@ class Facts:
                 domain = self.domains.get(name)
                 return domain is not None and domain.kind in ("real", "simplex") and domain.lower >= 0
             case Add(terms):
-                return all(self.is_positive(term) for term in terms)
+                return all(self.is_positive(term) for term in terms) or self._floor(terms) >= 0
             case Multiply(factors):
                 return all(self.is_positive(factor) for factor in factors)
             case Power(base, _):
@@ -51,6 +52,25 @@ class Facts:
             case Sum(_, body):
                 return self.is_positive(body)
         return False
+
+    def _floor(self, terms: tuple[Expression, ...]) -> float:
+        """What numbers and multiples of variables in intervals stay above when added up: 1 - p stays above 0."""
+        total, has_variable = 0.0, False
+        for term in terms:
+            times, variable = (
+                (term.factors[0].value, term.factors[1])
+                if isinstance(term, Multiply) and len(term.factors) == 2 and isinstance(term.factors[0], Constant)
+                else (1.0, term)
+            )
+            if isinstance(variable, Constant):
+                total += times * variable.value
+                continue
+            domain = self.domains.get(variable.name) if isinstance(variable, Reference) else None
+            if domain is None or domain.kind not in ("real", "simplex"):
+                return -inf
+            total += times * (domain.lower if times > 0 else domain.upper)
+            has_variable = True
+        return total if has_variable else -inf  # the ends of an interval are not reached
 
     def is_binary(self, variable: Reference) -> bool:
         """Whether the values of a variable are the numbers 0 and 1."""
