@@ -112,6 +112,10 @@ DECLINED: dict[str, tuple[str, str]] = {
         "its density is an infinite series",
         "x ~ dchisqr(k + 2 * j) with j ~ dpois(lambda / 2) is the same distribution",
     ),
+    "car.normal": (
+        "it is improper, the same however all its nodes are shifted together",
+        "b[i] ~ dnorm(m[i], tau * num[i]) with m[i] the mean of its neighbours: such lines may lean on one another",
+    ),
     "car.proper": ("it is not on the shelf", "dmnorm with the precision tau * (I - gamma * C) / M, written out"),
 }
 """Distributions of one dialect or the other that are not here: why, and what to write instead."""
