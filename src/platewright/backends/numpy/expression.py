@@ -265,7 +265,8 @@ class NumpyPrinter:
             turned = ", ".join(str(indices.index(index)) for index in order)
             return Code(f"np.transpose({name}, ({turned}))", order)
         lagged = [i for i in indices if isinstance(i, Lag)]
-        if len(indices) == 1 and lagged:
+        # A table of numbers may be shorter than the plate that looks back into it.
+        if len(indices) == 1 and lagged and name.isidentifier():
             self.used.add("previous")
             return Code(f"previous({name})", (lagged[0].index,))
         if all(isinstance(i, Constant) for i in indices):
