@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment
+from platewright.algebra.evaluate import Environment, evaluate
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph
@@ -94,7 +94,8 @@ class Iterated(Shown):
                 if classes:
                     if joint_name(classes) not in expectations:
                         return None
-                    weights = expectations[joint_name(classes)]
+                    environment = Environment({**self.columns, **expectations}, self.sizes)
+                    weights = evaluate(group.share, environment, group.axes)
                     levels = tuple(range(len(group.batch), len(group.axes)))
                     inner = (...,) + (None,) * (mean.ndim - weights.ndim)
                     mean = (mean * weights[inner]).sum(axis=levels)
