@@ -16,12 +16,11 @@ def kept(question: Callable[[Any], Answer]) -> Callable[[Any], Answer]:
 
     @wraps(question)
     def asked(node: Any) -> Answer:
-        try:
-            return node.__dict__[key]
-        except (AttributeError, KeyError):
-            answer = question(node)
-            node.__dict__[key] = answer
-            return answer
+        own = node.__dict__
+        if key in own:  # half of all questions are new: an exception would cost more than a second look
+            return own[key]
+        answer = own[key] = question(node)
+        return answer
 
     return asked
 

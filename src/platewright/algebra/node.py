@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar, dataclass_transform
 
 
 class Expression:
     """A scalar with free indices. Arithmetic on expressions builds larger ones."""
 
-    __slots__ = ("_hash",)
+    __slots__ = ()
     # NumPy arrays must hand `array * expression` over to us instead of looping over their elements.
     __array_ufunc__ = None
 
@@ -105,6 +106,7 @@ class Builders(Protocol):
     ) -> Expression: ...
 
 
+@lru_cache(maxsize=1)
 def builders() -> Builders:
     """The module of builders, imported late: the operators and the builders need each other."""
     from platewright.algebra import build
@@ -124,14 +126,11 @@ def node(cls: type[Node]) -> type[Node]:
     label = cls.__name__
 
     def __hash__(self: Any) -> int:
-        value: int
-        try:
-            value = self._hash
-            return value
-        except AttributeError:
-            value = hash((label, *(getattr(self, name) for name in names)))
-            object.__setattr__(self, "_hash", value)
-            return value
+        own = self.__dict__
+        value: int | None = own.get("_hash")
+        if value is None:
+            value = own["_hash"] = hash((label, *[own[name] for name in names]))
+        return value
 
     def __eq__(self: Any, other: object) -> bool:
         if self is other:

@@ -5,7 +5,7 @@ Statistics that no unknown enters are computed once, before the first sweep; the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from platewright.backends.kernels.slices import SliceMover
 from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed
 from platewright.errors import PlatewrightError
 from platewright.family import Array
+from platewright.graph.graph import Factor
 from platewright.language.plate import beginning
 from platewright.program.program import Program
 from platewright.run.checks.sanity import check_finite, check_possible
@@ -126,9 +127,9 @@ class Sampler:
         self.values[name] = backward_sample(weights, filtered, self.generator)
 
 
-def check_state(plan: GibbsPlan, environment: Environment) -> None:
+def check_state(factors: Iterable[Factor], environment: Environment) -> None:
     """The state reached must be one that the model can produce together with the data."""
-    for factor in plan.factors:
+    for factor in factors:
         with np.errstate(all="ignore"):
             found = np.array(evaluate(factor.expression, environment, factor.axes))
         if not (found > -np.inf).all():
@@ -186,7 +187,7 @@ def run_chain(
         sampler.sweep()
         tick()
     everything = {**sampler.columns, **sampler.values}
-    check_state(sampler.plan, Environment(everything, sampler.sizes))
+    check_state(sampler.plan.factors, Environment(everything, sampler.sizes))
     if warm_up:
         check_slopes([found for found in sampler.movers.values() if isinstance(found, HamiltonianMover)], everything)
     for found in sampler.movers.values():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -135,7 +136,7 @@ def run_chains(
     seed: int,
     threads: int,
     start: Start,
-    check: Callable[[Mapping[str, Array]], None],
+    check: Callable[[int, Mapping[str, Array]], None],
     tick: Callable[[int], object],
     checkpoint: Checkpoint | None = None,
     heights: Heights | None = None,
@@ -157,7 +158,7 @@ def run_chains(
     starts = trial_starts(counts.chains, counts.warm_up, lambda number: start(generators[number]), trial, heights)
     for number, generator in enumerate(generators):
         chain = native.chain(starts[number], generator)
-        worker = _Worker(chain, movers_of(chain, generator), counts, check, stop)
+        worker = _Worker(chain, movers_of(chain, generator), counts, partial(check, number), stop)
         worker.begun, worker.storing = stored.get(number), store.path is not None
         workers.append(worker)
     waiting = iter(workers)

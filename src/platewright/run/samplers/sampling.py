@@ -41,6 +41,7 @@ from platewright.run.samplers.starting import Start, starting_values
 from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
 from platewright.run.ticking import Ticker
 from platewright.schemas.blocks import BoundedBlock
+from platewright.schemas.doubtful import doubtful_factors
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.one_mode import has_one_mode
 
@@ -231,8 +232,11 @@ def run_gibbs(
     store = checkpoint or Checkpoint()
     store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
 
-    def check(values: Mapping[str, Array]) -> None:
-        check_state(plan, Environment({**columns, **values}, sizes))
+    doubtful = doubtful_factors(plan.graph, plan.factors, wanted)
+
+    def check(number: int, values: Mapping[str, Array]) -> None:
+        # What data alone make impossible is so in every chain: the first one looks at all factors.
+        check_state(doubtful if number else plan.factors, Environment({**columns, **values}, sizes))
 
     with Ticker("gibbs", counts.chains * (counts.warm_up + counts.draws)) as ticker:
         tick = ticker.advance
