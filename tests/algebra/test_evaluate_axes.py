@@ -18,7 +18,7 @@ ROOTS = GENERATOR.normal(size=(3, 4, 4))
 ENVIRONMENT = Environment({"x": TABLE, "m": ROOTS @ np.swapaxes(ROOTS, 1, 2) + np.eye(4)}, SIZES)
 
 
-@pytest.mark.parametrize("axes", permutations((I, J, K)))
+@pytest.mark.parametrize("axes", list(permutations((I, J, K))))
 def test_a_table_is_turned_to_the_axes_of_the_scope(axes: tuple[Index, ...]) -> None:
     turned = TABLE.transpose(["ijk".index(axis.plate) for axis in axes])
     assert np.array_equal(evaluate(Reference("x", (I, J, K)), ENVIRONMENT, axes), turned)
@@ -35,7 +35,7 @@ def test_an_index_that_comes_twice_takes_the_diagonal() -> None:
     assert np.array_equal(evaluate(Reference("s", (J, J)), square, (J,)), np.diagonal(ROOTS[0]))
 
 
-@pytest.mark.parametrize("axes", permutations((I, ROW, COLUMN)))
+@pytest.mark.parametrize("axes", list(permutations((I, ROW, COLUMN))))
 def test_an_inverse_goes_along_the_axes_of_the_scope(axes: tuple[Index, ...]) -> None:
     own = (Index("a", "row"), Index("b", "column"))
     expression = Inverse(Reference("m", (I, *own)), *own, ROW, COLUMN)
