@@ -54,6 +54,7 @@ from platewright.language.constructors import (
 from platewright.language.distribution import Input, Undirected, array, identity
 from platewright.language.functions import (
     absolute,
+    arctan,
     cos,
     dot,
     equal,
@@ -117,6 +118,7 @@ __all__ = [
     "Weibull",
     "Wishart",
     "absolute",
+    "arctan",
     "array",
     "compare",
     "cos",

@@ -9,6 +9,7 @@ from platewright.algebra.build import call, log, power, where
 from platewright.algebra.differentiate import differentiate
 from platewright.algebra.evaluate import elementwise
 from platewright.algebra.expression import ONE, ZERO, Expression, Index, Reference
+from platewright.algebra.functions import FUNCTIONS
 from platewright.algebra.zero_times_log import zero_wins
 from platewright.errors import ModelError
 
@@ -53,3 +54,42 @@ def test_a_slope_is_that_of_finite_differences_where_a_choice_is_an_exact_zero(e
 def call_safe(expression: Expression) -> Expression:
     """The value as the library computes it: nothing times the log of nothing is nothing."""
     return zero_wins(expression, lambda part: True)
+
+
+@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+@pytest.mark.parametrize("place", range(3))
+def test_the_slope_of_every_function_is_that_of_finite_differences(function: str, place: int) -> None:
+    """In each argument, or it is said that the derivative is not known."""
+    if place >= FUNCTIONS[function].arity:
+        pytest.skip("it has fewer arguments")
+    names = [Reference(f"a{k}") for k in range(FUNCTIONS[function].arity)]
+    values = {f"a{k}": np.array([0.31, 0.47, 0.83]) + 0.07 * k for k in range(len(names))}
+    if function.startswith("multivariate"):
+        if place == 1:
+            pytest.skip("the second argument is a dimension")
+        values["a0"] = values["a0"] + 2
+        values["a1"] = np.full(3, 2.0)
+    if function in ("less", "floor"):
+        pytest.skip("it jumps")
+    expression = call(function, *names)
+    try:
+        slope = elementwise(differentiate(expression, names[place]), values)
+    except ModelError as error:
+        assert "is not known" in str(error) and function in WITHOUT_SLOPE
+        return
+    step = 1e-6
+    moved = [{**values, f"a{place}": values[f"a{place}"] + h} for h in (step, -step)]
+    high, low = (elementwise(expression, at) for at in moved)
+    np.testing.assert_allclose(slope, (high - low) / (2 * step), rtol=1e-6, atol=1e-8)
+
+
+WITHOUT_SLOPE = {
+    "beta_cdf",
+    "bessel_ratio",
+    "gamma_cdf",
+    "multivariate_digamma",
+    "trigamma",
+    "log_beta",
+    "scaled_lgamma",
+}
+"""Not in all their arguments; or derivatives themselves; or written by printers only, after all derivatives."""

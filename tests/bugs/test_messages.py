@@ -88,3 +88,14 @@ def test_lines_in_a_circle_that_no_joint_distribution_has_are_refused() -> None:
         read_bugs(text, {})
     assert "line 1" in str(caught.value)
     read_bugs("model { a ~ dnorm(0.3 * b, 1)\n b ~ dnorm(0.3 * a, 1) }", {})
+
+
+def test_lines_in_a_circle_that_grow_with_every_step_are_refused() -> None:
+    text = (
+        "model { mu[1] <- a; e[1] <- y[1] - mu[1]\n"
+        "for (t in 2:26) { y[t] ~ dnorm(mu[tau], tau); mu[t] <- a + b * e[t-1]; e[t] <- y[t] - mu[t] }\n"
+        "a ~ dnorm(0, 1); b ~ dunif(-1, 1); tau ~ dgamma(2, 1) }"
+    )
+    with pytest.raises(BugsError, match="in a circle, whose lines have .* parts when they are written out") as caught:
+        read_bugs(text, {"y": [0.1] * 26})
+    assert "line 1" in str(caught.value) or "line 2" in str(caught.value)

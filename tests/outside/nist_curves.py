@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ def _cubics(b: Sequence[Any], x: Any) -> Any:
     return (b[0] + b[1] * x + b[2] * x**2 + b[3] * x**3) / (1 + b[4] * x + b[5] * x**2 + b[6] * x**3)
 
 
-CURVES: dict[str, Curve | None] = {
+CURVES: dict[str, Curve] = {
     "Bennett5": lambda b, x: b[0] * (b[1] + x) ** (-1 / b[2]),
     "BoxBOD": _saturation,
     "Chwirut1": lambda b, x: pw.exp(-b[0] * x) / (b[1] + b[2] * x),
@@ -43,6 +44,5 @@ CURVES: dict[str, Curve | None] = {
     "Misra1c": lambda b, x: b[0] * (1 - (1 + 2 * b[1] * x) ** (-0.5)),
     "Nelson": lambda b, x, other: b[0] - b[1] * x * pw.exp(-b[2] * other),
     "Rat42": lambda b, x: b[0] / (1 + pw.exp(b[1] - b[2] * x)),
-    "Roszman1": None,
+    "Roszman1": lambda b, x: b[0] - b[1] * x - pw.arctan(b[2] / (x - b[3])) / math.pi,
 }
-"""None where the language lacks a function."""

@@ -124,6 +124,10 @@ def _call(function: str, arguments: tuple[Expression, ...], target: Reference) -
         left, right = arguments
         first = call("less", right, left) if function == "maximum" else call("less", left, right)
         return where(first, differentiate(left, target), differentiate(right, target))
+    if function == "arctan2":
+        above, below = arguments
+        turned = add(multiply(below, differentiate(above, target)), multiply(-1.0, above, differentiate(below, target)))
+        return multiply(turned, power(add(multiply(above, above), multiply(below, below)), -1.0))
     if function in ("gamma_cdf", "beta_cdf") and not any(mentions(part, {target.name}) for part in arguments[:-1]):
         return multiply(_cumulative_slope(function, arguments), differentiate(arguments[-1], target))
     argument = arguments[0]

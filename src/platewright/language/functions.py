@@ -69,6 +69,11 @@ def tanh(value: object) -> Expression:
     return build.call("tanh", value)
 
 
+def arctan(value: object) -> Expression:
+    """Arc tangent, between minus and plus a quarter turn (in radians)."""
+    return build.call("arctan2", value, 1.0)
+
+
 def cos(value: object) -> Expression:
     """Cosine."""
     return build.call("cos", value)

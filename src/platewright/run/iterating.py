@@ -19,6 +19,7 @@ from platewright.run.evidence.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
 from platewright.run.hidden.em_backend import choose_em_backend
 from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.em_search import OPTIONS as EM_OPTIONS
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import run_mean_field
@@ -36,9 +37,10 @@ IterativeFit = EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 OPTIONS = {
     "gibbs": ("chains", "draws", "warm_up", "thin", "initial", "checkpoint"),
-    "em": ("restarts", "iterations", "tolerance", "checkpoint"),
+    "em": EM_OPTIONS,
+    "mean-field": ("restarts", "iterations", "tolerance", "checkpoint", "update"),
 }
-OPTIONS |= {"mean-field": (*OPTIONS["em"], "update"), "collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
+OPTIONS |= {"collapsed-gibbs": OPTIONS["gibbs"], **EVIDENCE_OPTIONS}
 """What `learn` passes on to an iterative schema."""
 
 

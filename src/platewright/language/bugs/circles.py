@@ -10,7 +10,7 @@ is checked at random values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 import numpy as np
@@ -18,7 +18,18 @@ import numpy as np
 from platewright.algebra.build import add, multiply
 from platewright.algebra.domain import Domain
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Add, AtMost, Constant, Expression, Reference, free_indices, names, rebuild
+from platewright.algebra.expression import (
+    Add,
+    AtMost,
+    Constant,
+    Expression,
+    Reference,
+    children,
+    free_indices,
+    names,
+    rebuild,
+)
+from platewright.algebra.kept import kept
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.draft import Draft
@@ -26,6 +37,8 @@ from platewright.language.bugs.draft import Draft
 Array = np.ndarray
 TOLERANCE = 1e-7
 POINTS, TRIES = 4, 200
+MOST_PARTS = 2000
+"""Of all lines of a circle, written out in its nodes; they are evaluated in two orders at several points."""
 
 
 def join_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
@@ -39,6 +52,7 @@ def join_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
                     draft.text, piece.relation.place, f"`{piece.name}` is in a circle", "a distribution of the shelf"
                 )
         lines = {name: draft.model.potentials[draft.conditionals[name]].expression for name in members}
+        check_parts(draft, random[0], lines.values())
         points = {name: _inside(draft.model.variables[name].domain) for name in members}
         if not draft.folded.assumed and not _agree(draft, lines, points):
             shown = ", ".join(f"`{name}`" for name in members)
@@ -64,6 +78,23 @@ def brook(lines: Mapping[str, Expression], points: Mapping[str, float]) -> dict[
         there = _at(own, {**later, name: points[name]})
         found[name] = add(*bounds, _at(own, later), multiply(-1.0, there))
     return found
+
+
+def check_parts(draft: Draft, piece: Piece, lines: Iterable[Expression]) -> None:
+    """Lines that are too long are refused: they are taken apart and put together again several times."""
+    if (parts := sum(_size(line) for line in lines)) > MOST_PARTS:
+        raise complain(
+            draft.text,
+            piece.relation.place,
+            f"`{piece.name}` is in a circle, whose lines have {parts:,} parts when they are written out",
+            f"at most {MOST_PARTS:,} parts, or no circle",
+        )
+
+
+@kept
+def _size(expression: Expression) -> int:
+    """How many nodes an expression has, shared ones as often as they stand in it."""
+    return 1 + sum(map(_size, children(expression)))
 
 
 def _at(expression: Expression, values: Mapping[str, float]) -> Expression:

@@ -14,6 +14,7 @@ from platewright.algebra.expression import ZERO, Expression, Reference, free_ind
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.bounds import absorbed, factor
+from platewright.language.bugs.circles import check_parts
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.densities import (
     CONDITIONS,
@@ -244,7 +245,9 @@ def open_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
             changes: dict[Expression, Expression] = {
                 axis: opened(at, further) for axis, at in zip(node.axes, whole.indices)
             }
-            return opened(build.substitute(node.definition, changes), further)
+            found = opened(build.substitute(node.definition, changes), further)
+            check_parts(draft, circles[0][0], [found])  # definitions that hold each other grow with every one
+            return found
         return rebuild(whole, lambda part: opened(part, path))
 
     for name, potential in list(draft.model.potentials.items()):

@@ -32,14 +32,12 @@ from platewright.run.hidden.climbing import Climb, Slope
 from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_values
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.em_search import search
+from platewright.run.hidden.em_search import OPTIONS, search, with_initial
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
 from platewright.schemas.em import EMPlan
-
-OPTIONS = ("restarts", "iterations", "tolerance", "checkpoint")
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +222,7 @@ def learn_in_batches(
         chosen = "numpy"  # their C is made for the codes that are seen, and these differ from batch to batch
     told = dict(options)
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
+    told = with_initial(plan, file.sizes, told)
     best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
     seconds = {"run": perf_counter() - begin}
     told_of = f"{chosen}, in batches" if file.on_disk else chosen

@@ -11,6 +11,7 @@ import numpy as np
 from platewright.errors import ImproperPosterior, Unbounded
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint
+from platewright.run.checks.initial import checked_initial
 from platewright.run.checks.sanity import check_counts
 from platewright.run.hidden.climbing import Climb, Seen, Slope, climb
 from platewright.run.hidden.em import Estimate, Runner, start_values
@@ -19,10 +20,15 @@ from platewright.run.hidden.stages import Stages
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
 
+OPTIONS = ("restarts", "iterations", "tolerance", "initial", "checkpoint")
+"""What `learn` passes on to EM."""
+
 
 class Searched(Protocol):
     """What there is to search: a place to start, a hill to climb, and what is made of the end of a climb."""
 
+    @property
+    def plan(self) -> EMPlan: ...
     @property
     def slope(self) -> Slope[Any]: ...
     def start(self, generator: np.random.Generator) -> dict[str, Array]: ...
@@ -49,7 +55,15 @@ def run_em(
 ) -> Estimate:
     """The search of `search` with all rows in memory."""
     native = native_runner(plan, columns, sizes) if backend == "c" else None
+    options = with_initial(plan, sizes, options)
     return search(InMemory(plan, columns, sizes, native, backend == SUMS_BY_C), **options)
+
+
+def with_initial(plan: EMPlan, sizes: Mapping[str, int], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with their initial values checked; where these are all parameters, there is one start."""
+    given = checked_initial(plan.graph, plan.learned, sizes, options.get("initial") or {})
+    whole = {"restarts": 1} if given.keys() == set(plan.learned) else {}
+    return {**options, **whole, "initial": given}
 
 
 def search(
@@ -59,12 +73,17 @@ def search(
     restarts: int = 5,
     iterations: int = 1000,
     tolerance: float = 1e-10,
+    initial: Mapping[str, Array] | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Estimate:
-    """The best of several short runs, carried on until it stands still; one that has no upper bound gives way."""
+    """The best of several short runs, carried on until it stands still; one that has no upper bound gives way.
+
+    Every run starts from the initial values of those parameters that have one.
+    """
     check_counts(restarts=restarts, iterations=iterations)
     with Ticker("em", iterations) as ticker:
-        return runner.ended(Climbs(runner, iterations, tolerance, checkpoint, ticker).run(seed, int(restarts)))
+        climbs = Climbs(runner, iterations, tolerance, initial or {}, checkpoint, ticker)
+        return runner.ended(climbs.run(seed, int(restarts)))
 
 
 class Climbs(Stages[Climb[Seen]]):
@@ -73,13 +92,22 @@ class Climbs(Stages[Climb[Seen]]):
     gives_way = (Unbounded, ImproperPosterior)
 
     def __init__(
-        self, runner: Searched, iterations: int, tolerance: float, checkpoint: Checkpoint | None, ticker: Ticker
+        self,
+        runner: Searched,
+        iterations: int,
+        tolerance: float,
+        initial: Mapping[str, Array],
+        checkpoint: Checkpoint | None,
+        ticker: Ticker,
     ) -> None:
         super().__init__(iterations, tolerance, checkpoint, ticker)
         self.runner = runner
+        self.initial = initial
 
     def begun(self, generator: np.random.Generator) -> Climb[Seen]:
-        return Climb(self.runner.start(generator))
+        if self.initial.keys() == set(self.runner.plan.learned):
+            return Climb(self.initial)
+        return Climb({**self.runner.start(generator), **self.initial})
 
     def again(self, run: Climb[Seen]) -> Climb[Seen]:
         return Climb(run.values, list(run.history), run.highest, run.seen, run.seen_at)

@@ -5,14 +5,14 @@ Draws from vague priors (a precision of 1e-300) would cost many sweeps to recove
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.variable import Variable
+from platewright.run.checks.initial import checked_initial
 
 Start = Callable[[np.random.Generator], Mapping[str, Array]]
 """Makes values to start from."""
@@ -27,40 +27,12 @@ def starting_values(
 ) -> dict[str, Array]:
     """A value for every wanted unknown, parents first; those given as `initial` as they were given."""
     chosen = set(wanted)
-    given = _checked(graph, chosen, sizes, initial or {})
+    given = checked_initial(graph, chosen, sizes, initial or {})
     return {
         name: given[name] if name in given else _start(graph.nodes[name], sizes, generator)
         for name in topological(graph)
         if name in chosen
     }
-
-
-def _checked(
-    graph: Graph, chosen: Collection[str], sizes: Mapping[str, int], initial: Mapping[str, object]
-) -> dict[str, Array]:
-    """Initial values with the shapes of their unknowns, within their ranges; those of known nodes are left out."""
-    found: dict[str, Array] = {}
-    for name, value in initial.items():
-        if name not in graph.nodes:
-            raise UnknownName(name, [node for node in graph.nodes if node in chosen], where="initial=")
-        if name not in chosen:
-            continue
-        node = graph.nodes[name]
-        values = np.array(value, dtype=float)
-        shape = tuple(sizes[axis.plate] for axis in node.axes)
-        where = f"initial value of `{name}`"
-        if values.shape != shape:
-            raise PlatewrightError(f"an array of shape {values.shape}", where=where, expected=f"shape {shape}")
-        if not np.isfinite(values).all():
-            raise PlatewrightError("a value that is missing or infinite", where=where, expected="finite numbers")
-        if node.domain.kind in ("real", "integer") and not _inside(values, node.domain.lower, node.domain.upper):
-            raise PlatewrightError("a value out of range", where=where, expected=str(node.domain))
-        found[name] = values.astype(np.int64) if node.domain.kind in ("integer", "levels") else values
-    return found
-
-
-def _inside(values: Array, lower: float, upper: float) -> bool:
-    return bool(((values >= lower) & (values <= upper)).all())
 
 
 def _start(node: Variable, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
