@@ -96,6 +96,6 @@ def test_lines_in_a_circle_that_grow_with_every_step_are_refused() -> None:
         "for (t in 2:26) { y[t] ~ dnorm(mu[tau], tau); mu[t] <- a + b * e[t-1]; e[t] <- y[t] - mu[t] }\n"
         "a ~ dnorm(0, 1); b ~ dunif(-1, 1); tau ~ dgamma(2, 1) }"
     )
-    with pytest.raises(BugsError, match="in a circle, whose lines have .* parts when they are written out") as caught:
+    with pytest.raises(BugsError, match=r"in a circle, whose lines have .* parts when they are written out") as caught:
         read_bugs(text, {"y": [0.1] * 26})
     assert "line 1" in str(caught.value) or "line 2" in str(caught.value)
