@@ -267,7 +267,7 @@ def test_few_steps_do_where_effects_of_groups_trade_off_with_an_intercept() -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NativeHamiltonian, "end_warm_up", kept)
         start = {"tau": np.array(1.0), "a": np.array(0.0), "b": np.array(0.0), "e": np.zeros(80)}
-        run_chains(native, Counts(2, 50, 300, 1), 0, 1, lambda _: start, lambda _: None, lambda _: None)
+        run_chains(native, Counts(2, 50, 300, 1), 0, 1, lambda _: start, lambda _, __: None, lambda _: None)
     for found in numbers:
         assert found[AT["STEPS"]] <= 31 and found[AT["STEP"]] > 0.15
 
