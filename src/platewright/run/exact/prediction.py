@@ -101,13 +101,22 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return closed
         return Predicted(name, self.draws[name], self.labels, density=self._density(name))
 
+    def density_of(self, name: str) -> Density | None:
+        """The exact log density of one variable given all others of its row, where it has a closed form."""
+        closed = self._closed(name)
+        return closed.log_density if closed is not None else self._row_density(name)
+
+    def _row_density(self, name: str) -> Density | None:
+        node = self._nodes[name]
+        if mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
+            return None
+        return row_density(node, self.posterior, self._environment)
+
     def _density(self, name: str) -> Density | None:
         """The exact log density of one predicted variable, row by row."""
-        node = self._nodes[name]
-        if not mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
-            found = row_density(node, self.posterior, self._environment)
-            if found is not None:
-                return found
+        found = self._row_density(name)
+        if found is not None:
+            return found
         if len(self.targets) > 1 or self.scored is None:
             return None  # the others would have to be integrated over
         return lambda value: self.log_density({name: value})

@@ -11,6 +11,7 @@ import numpy as np
 
 from platewright.errors import DataError, ImproperPosterior
 from platewright.family import Array
+from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
 from platewright.run.exact.changing import (
     check_no_table,
@@ -93,10 +94,17 @@ def _evidence(fit: Fit, rows: Array) -> float:
 
 
 def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
-    """For each new row its log predictive density given what was learned, rows taken one at a time."""
+    """For each new row its log predictive density given what was learned: node by node, or by ratios of evidence."""
     from platewright.run.exact.changing import updated
+    from platewright.run.exact.row_densities import nodes_apart, rows_density
 
     row = row_plate(fit.derivation.program, columns)
+    graph = fit.derivation.graph
+    apart = nodes_apart(graph, fit.posterior, row)
+    if not isinstance(apart, Declined) and all(name in columns for name in apart):
+        found = rows_density(apart, fit.posterior, columns, sizes, row)
+        if not isinstance(found, Declined):
+            return found
     whole = fit.log_evidence
     scores = np.empty(sizes[row])
     for number in progress(range(sizes[row]), "log predictive"):
