@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,8 +11,10 @@ import numpy as np
 from platewright.backends.c.compile import find_compiler
 from platewright.errors import UnknownName
 from platewright.family import Array
+from platewright.language.plate import beginning
 from platewright.program.program import Program
-from platewright.run.exact.native import choose_backend, native_statistics
+from platewright.run.exact.native import NativePart, NativePasses, choose_backend, native_passes
+from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, Batches, Rows, Tree, batch_plate
 from platewright.run.execute import Loaded, Statistics, arguments, loaded
 
 
@@ -24,23 +26,70 @@ class Runner:
     module: Loaded
     backend: str
     why: str
-    compiled: Callable[..., Statistics] | None = None
+    compiled: NativePasses | None = None
 
     def statistics(
         self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] | None = None
     ) -> Statistics:
-        """One pass over a batch of rows; the pools named in `exact` are in twofold precision.
+        """One pass over all rows; the pools named in `exact` are in twofold precision.
 
         Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
         """
+        found = self._of_all(columns, sizes, exact or ())
+        again = self.ill_conditioned(found) if exact is None else []
+        return self._of_all(columns, sizes, again) if again else found
+
+    def gathered(self, pieces: Iterable[Rows], row: str, exact: Collection[str] = ()) -> Statistics:
+        """The statistics of rows along a plate that come piece by piece: the same bits for any pieces."""
+        logical: Batches | None = None
+        tree: Tree[NativePart | Statistics] = Tree(self._merged)
+        for columns, sizes in pieces:
+            logical = logical or Batches(self.program, row, self._length(sizes))
+            for batch in logical.take(columns, sizes):
+                tree.add(self._part(*batch, exact))
+        for batch in logical.rest() if logical is not None else ():
+            tree.add(self._part(*batch, exact))
+        found = tree.whole()
+        return {} if found is None else self._shown(found)
+
+    def _of_all(self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str]) -> Statistics:
+        """The statistics of rows that are all there; in one piece where that gives the bits of batches."""
+        row = batch_plate(self.program, columns)
+        if row is None or sizes[row] <= ROWS_IN_A_BATCH:
+            return self._shown(self._part(columns, sizes, exact))
+        if self.compiled is not None and not exact and beginning(row) not in columns and self.compiled.in_order(row):
+            found = self._part(columns, sizes, exact)
+            if isinstance(found, NativePart) and not found.left:
+                return self._shown(found)
+        return self.gathered([(columns, sizes)], row, exact)
+
+    def _length(self, sizes: Mapping[str, int]) -> int:
+        """The rows of a logical batch: whole blocks of every compiled pass."""
+        return ROWS_IN_A_BATCH if self.compiled is None else max(ROWS_IN_A_BATCH, self.compiled.longest_block(sizes))
+
+    def _merged(self, first: NativePart | Statistics, second: NativePart | Statistics) -> NativePart | Statistics:
+        if isinstance(first, NativePart) and isinstance(second, NativePart) and self.compiled is not None:
+            found = self.compiled.merged(first, second)
+            if found is not None:
+                return found
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.module.merged(self._shown(first), self._shown(second))
+
+    def _shown(self, part: NativePart | Statistics) -> Statistics:
+        if not isinstance(part, NativePart):
+            return part
+        assert self.compiled is not None
+        return self.compiled.shown(part)
+
+    def _part(
+        self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str]
+    ) -> NativePart | Statistics:
         given = arguments(self.program, self.module, columns, sizes)
-        run = self.compiled if self.compiled is not None else self.module.statistics
         with np.errstate(over="ignore", invalid="ignore"):  # who asks looks for what is not finite
             if exact:
                 return self.module.statistics(*given, exact)
-            found = run(*given)
-            again = self.ill_conditioned(found) if exact is None else []
-            return self.module.statistics(*given, again) if again else found
+            found = self.compiled.part(*given) if self.compiled is not None else None
+            return self.module.statistics(*given) if found is None else found
 
     def ill_conditioned(self, found: Statistics) -> list[str]:
         """Names of the pools that have lost too many digits."""
@@ -54,11 +103,11 @@ def choose_runner(program: Program, backend: str, rows: int) -> Runner:
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     chosen, why = _chosen(program, rows) if backend == "auto" else (backend, "asked for")
     if backend == "c" and find_compiler() is None:
-        compiled_statistics(program)  # warns, once
+        compiled_passes(program)  # warns, once
         chosen, why = "numpy", "no C compiler was found"
     if chosen == "numpy":
         return Runner(program, loaded(program), "numpy", why)
-    return Runner(program, loaded(program), "c", why, compiled_statistics(program))
+    return Runner(program, loaded(program), "c", why, compiled_passes(program))
 
 
 _chosen = lru_cache(maxsize=256)(choose_backend)
@@ -66,9 +115,9 @@ _chosen = lru_cache(maxsize=256)(choose_backend)
 
 
 @lru_cache(maxsize=64)
-def compiled_statistics(program: Program) -> Callable[..., Statistics]:
-    """The compiled passes of a program, made once."""
-    return native_statistics(program)
+def compiled_passes(program: Program) -> NativePasses | None:
+    """The compiled passes of a program, made once; none without a compiler."""
+    return native_passes(program)
 
 
 def most_rows(program: Program, sizes: Mapping[str, int]) -> int:
