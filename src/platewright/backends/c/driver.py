@@ -106,4 +106,48 @@ void fold(int64_t outputs, const int64_t *shape, int64_t arrays, void *const *ou
         for (int64_t k = 0; k + apart < blocks; k += 2 * apart)
             merge(outputs, shape, out + k * arrays, out + (k + apart) * arrays, shift);
 }
+
+/* Whether much is left of every column of a scatter after those before it, and after its mean: all numbers are finite
+ * then, and nobody need look closer. Of the last column `last` is asked. `work` has room for the scatter. */
+static int is_sound(int64_t width, double total, const double *centre, const double *offset, const double *scatter,
+                    double asked, double last, double far, double *work)
+{
+    if (!(total > 0.0) || total - total != 0.0)
+        return 0;
+    memcpy(work, scatter, sizeof(double) * width * width);
+    for (int64_t p = 0; p < width; p++) {
+        const double pivot = work[p * width + p], whole = scatter[p * width + p], mean = centre[p] + offset[p];
+        if (!(pivot > (p + 1 < width ? asked : last) * whole) || !(whole > 0.0) || !(total * mean * mean < far * whole))
+            return 0;
+        for (int64_t r = p + 1; r < width; r++) {
+            const double share = work[p * width + r] / pivot;
+            for (int64_t q = r; q < width; q++)
+                work[r * width + q] -= share * work[p * width + q];
+        }
+    }
+    return 1;
+}
+
+/* The same for all pools of a pass; sums must be finite, and of other statistics nothing is said. */
+int all_sound(int64_t outputs, const int64_t *shape, void *const *out, double asked, double last, double far,
+              double *work)
+{
+    for (int64_t k = 0; k < outputs; k++, shape += 3) {
+        const int64_t kind = shape[0], length = shape[1], width = shape[2];
+        if (kind == 4) {
+            const double *total = out[0], *centre = out[1], *offset = out[2], *scatter = out[3];
+            for (int64_t cell = 0; cell < length; cell++)
+                if (!is_sound(width, total[cell], centre + cell * width, offset + cell * width,
+                              scatter + cell * width * width, asked, last, far, work))
+                    return 0;
+            out += 4;
+            continue;
+        }
+        for (int64_t i = 0; kind && i < length; i++)
+            if (((const double *)*out)[i] - ((const double *)*out)[i] != 0.0)
+                return 0;
+        out++;
+    }
+    return 1;
+}
 """

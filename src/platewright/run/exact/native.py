@@ -16,6 +16,7 @@ from platewright.algebra.expression import Call, Constant, walk
 from platewright.backends.c.compile import find_compiler, library, loaded_library
 from platewright.backends.c.pool import OUTPUTS, live_features
 from platewright.backends.c.program import CProgram, Output, c_program
+from platewright.backends.numpy.pooling import FAR_OUT
 from platewright.backends.numpy.twofold import two_sum
 from platewright.data.cells import is_upright
 from platewright.errors import BackendError, NoCompilerWarning
@@ -26,6 +27,7 @@ from platewright.run.exact.native_blocks import (
     Words,
     arrays_of,
     block_rows,
+    is_sound,
     merge_words,
     run_pass,
     widths_of,
@@ -73,6 +75,12 @@ class NativePart:
     left: Statistics
 
 
+FEATURES_LEFT, RESPONSE_LEFT = 1e-3, 1e-6
+"""What `is_collinear` asks to be left of a column after those before it, and of the last."""
+ROOM_TO_SPARE = 4.0
+"""A pool that keeps so much more than is asked is sound, whatever rounding did to either look at it."""
+
+
 class NativePasses:
     """The compiled passes of a program; parts of the rows merge to the same bits, however the rows were cut."""
 
@@ -118,6 +126,19 @@ class NativePasses:
             for output, arrays in zip(one.outputs, arrays_of(one, part.sizes, words)):
                 found[output.statement.name] = _result(output, arrays, part.sizes)
         return {self._keys[statement.name]: found[statement.name] for statement in self.program.passes}
+
+    def is_sound(self, part: NativePart) -> bool:
+        """Whether all numbers are finite and no pool is anywhere near `is_ill_conditioned`, at the cost of one look."""
+        last = RESPONSE_LEFT if self._has_response else FEATURES_LEFT
+        asked = ROOM_TO_SPARE * FEATURES_LEFT, ROOM_TO_SPARE * last, FAR_OUT**2 / ROOM_TO_SPARE
+        pairs = zip(part.compiled.passes, part.words)
+        return not part.left and all(is_sound(one, part.sizes, words, *asked) for one, words in pairs)
+
+    @cached_property
+    def _has_response(self) -> bool:
+        """Whether the last feature of every pool differs from row to row."""
+        pools = [statement for statement in self.program.passes if isinstance(statement, Pool)]
+        return all(len(pool.features) - 1 in live_features(pool) for pool in pools)
 
     def __call__(self, data: Mapping[str, Any], size: Mapping[str, int]) -> Statistics:
         """`statistics(data, size)` of the emitted module, by C where it can."""

@@ -57,6 +57,7 @@ class Cut:
     """Bytes from the first word to each array of each block."""
     described: NDArray[np.int64]
     """Kind, length and width of each output."""
+    widest: int
 
 
 class _Work(ctypes.Structure):
@@ -81,7 +82,8 @@ def cut_rows(one: CPass, known: tuple[tuple[str, int], ...], numbers: int) -> Cu
     words = int(offsets[-1])
     places = 8 * (words * np.arange(max(blocks, 2))[:, None] + offsets[:-1])
     described = np.array([_described(output, group) for output, group in zip(one.outputs, shapes)], np.int64)
-    return Cut(rows, step, blocks, worth, shapes, words, places, described)
+    widest = int(described[:, 2].max(initial=1))
+    return Cut(rows, step, blocks, worth, shapes, words, places, described, widest)
 
 
 def block_rows(one: CPass, sizes: Mapping[str, int]) -> int:
@@ -106,21 +108,24 @@ def run_pass(
     )
     space = np.empty(cut.blocks * cut.words)
     out = cut.places + space.ctypes.data
+    given = function, pointers, extents, out.ctypes.data
     work = _Work(cut.rows, cut.step, cut.blocks, out.shape[1], 0, 0, 0)
     drive = _driver().drive
     left: SimpleQueue[None] = SimpleQueue()
 
-    def take_part(held: object = (space, columns)) -> None:  # one who comes late still finds all that it could touch
-        drive(function, pointers, extents, out.ctypes.data_as(ctypes.c_void_p), ctypes.byref(work))
+    def take_part(
+        held: object = (space, out, columns),
+    ) -> None:  # one who comes late still finds all that it could touch
+        drive(*given, ctypes.byref(work))
         left.put(None)
 
     wanted = min(threads or thread_count(), cut.blocks, cut.worth) if cut.worth > 1 and cut.blocks > 1 else 1
     for _ in range(wanted - 1):
         _helpers().put(take_part)
-    done = drive(function, pointers, extents, out.ctypes.data_as(ctypes.c_void_p), ctypes.byref(work))
+    done = drive(*given, ctypes.byref(work))
     while done < cut.blocks:  # blocks are waited for, not helpers: one that comes late finds nothing to do
         left.get()
-        done = drive(function, pointers, extents, out.ctypes.data_as(ctypes.c_void_p), ctypes.byref(work))
+        done = drive(*given, ctypes.byref(work))
     if work.failed & 2:
         raise MemoryError("no memory for the working space of a pass")
     if work.failed:
@@ -178,17 +183,22 @@ def _described(output: Output, shapes: tuple[tuple[int, ...], ...]) -> tuple[int
     return KINDS.index(kind), math.prod(shapes[0]), 1
 
 
-def _fold(cut: Cut, out: NDArray[np.int64], blocks: int) -> None:
-    scratch = np.empty(int(cut.described[:, 2].max(initial=1)))
+def is_sound(one: CPass, sizes: Mapping[str, int], words: Words, asked: float, last: float, far: float) -> bool:
+    """Whether every number is finite and every pool so far from collinear that nobody need look closer.
+
+    `asked` is the share of a column that must be left after those before it, `last` that of the last column; the square
+    of a mean may be `far` times the variance.
+    """
+    cut = cut_rows(one, tuple(sizes.items()), 0)
+    out, room = cut.places[0] + words.ctypes.data, np.empty(cut.widest**2)
     described = cut.described
-    _driver().fold(
-        ctypes.c_int64(len(described)),
-        described.ctypes.data_as(ctypes.c_void_p),
-        ctypes.c_int64(out.shape[1]),
-        out.ctypes.data_as(ctypes.c_void_p),
-        ctypes.c_int64(blocks),
-        scratch.ctypes.data_as(ctypes.c_void_p),
-    )
+    given = len(described), described.ctypes.data, out.ctypes.data, asked, last, far, room.ctypes.data
+    return bool(_driver().all_sound(*given))
+
+
+def _fold(cut: Cut, out: NDArray[np.int64], blocks: int) -> None:
+    room, described = np.empty(cut.widest), cut.described
+    _driver().fold(len(described), described.ctypes.data, out.shape[1], out.ctypes.data, blocks, room.ctypes.data)
 
 
 @lru_cache(maxsize=1)
@@ -197,7 +207,11 @@ def _driver() -> ctypes.CDLL:
     if compiler is None:
         raise BackendError("no C compiler was found")
     found = loaded_library(library(DRIVER, compiler, FLAGS))
-    found.drive.restype = ctypes.c_int64
+    address, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    found.drive.restype = number
+    found.drive.argtypes = [address] * 5
+    found.fold.argtypes = [number, address, number, address, number, address]
+    found.all_sound.argtypes = [number, address, address, real, real, real, address]
     return found
 
 

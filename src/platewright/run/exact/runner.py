@@ -19,6 +19,28 @@ from platewright.run.execute import Loaded, Statistics, arguments, loaded
 
 
 @dataclass(frozen=True, eq=False)
+class Passed:
+    """The statistics that a pass left, and whether one look has shown that they are finite and keep their digits."""
+
+    module: Loaded
+    statistics: Statistics
+    is_sound: bool = False
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no NaN or infinity came in (the maximum of no rows is minus infinity, and allowed)."""
+        return self.is_sound or all_finite(self.statistics)
+
+    @property
+    def ill_conditioned(self) -> list[str]:
+        """Names of the pools that have lost too many digits."""
+        if self.is_sound or self.module.ill_conditioned is None:
+            return []
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.module.ill_conditioned(self.statistics)
+
+
+@dataclass(frozen=True, eq=False)
 class Runner:
     """The way a program's passes are run: by the emitted NumPy module, or by compiled code with the same results."""
 
@@ -28,19 +50,25 @@ class Runner:
     why: str
     compiled: NativePasses | None = None
 
-    def statistics(
-        self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] | None = None
-    ) -> Statistics:
-        """One pass over all rows; the pools named in `exact` are in twofold precision.
+    def statistics(self, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
+        """One pass over all rows; a second makes pools exact that have lost too many digits."""
+        found = self.passed(columns, sizes)
+        again = found.ill_conditioned
+        return self.passed(columns, sizes, again).statistics if again else found.statistics
 
-        Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
-        """
-        found = self._of_all(columns, sizes, exact or ())
-        again = self.ill_conditioned(found) if exact is None else []
-        return self._of_all(columns, sizes, again) if again else found
+    def passed(self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] = ()) -> Passed:
+        """One pass over rows that are all there; the pools named in `exact` are in twofold precision."""
+        row = batch_plate(self.program, columns)
+        if row is None or sizes[row] <= ROWS_IN_A_BATCH:
+            return self._passed(self._part(columns, sizes, exact))
+        if self.compiled is not None and not exact and beginning(row) not in columns and self.compiled.in_order(row):
+            found = self._part(columns, sizes, exact)  # in one piece, which gives the bits of batches
+            if isinstance(found, NativePart) and not found.left:
+                return self._passed(found)
+        return self.gathered([(columns, sizes)], row, exact)
 
-    def gathered(self, pieces: Iterable[Rows], row: str, exact: Collection[str] = ()) -> Statistics:
-        """The statistics of rows along a plate that come piece by piece: the same bits for any pieces."""
+    def gathered(self, pieces: Iterable[Rows], row: str, exact: Collection[str] = ()) -> Passed:
+        """One pass over rows along a plate that come piece by piece: the same bits for any pieces."""
         logical: Batches | None = None
         tree: Tree[NativePart | Statistics] = Tree(self._merged)
         for columns, sizes in pieces:
@@ -49,19 +77,11 @@ class Runner:
                 tree.add(self._part(*batch, exact))
         for batch in logical.rest() if logical is not None else ():
             tree.add(self._part(*batch, exact))
-        found = tree.whole()
-        return {} if found is None else self._shown(found)
+        return self._passed(tree.whole() or {})
 
-    def _of_all(self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str]) -> Statistics:
-        """The statistics of rows that are all there; in one piece where that gives the bits of batches."""
-        row = batch_plate(self.program, columns)
-        if row is None or sizes[row] <= ROWS_IN_A_BATCH:
-            return self._shown(self._part(columns, sizes, exact))
-        if self.compiled is not None and not exact and beginning(row) not in columns and self.compiled.in_order(row):
-            found = self._part(columns, sizes, exact)
-            if isinstance(found, NativePart) and not found.left:
-                return self._shown(found)
-        return self.gathered([(columns, sizes)], row, exact)
+    def _passed(self, part: NativePart | Statistics) -> Passed:
+        is_sound = isinstance(part, NativePart) and self.compiled is not None and self.compiled.is_sound(part)
+        return Passed(self.module, self._shown(part), is_sound)
 
     def _length(self, sizes: Mapping[str, int]) -> int:
         """The rows of a logical batch: whole blocks of every compiled pass."""
@@ -90,11 +110,6 @@ class Runner:
                 return self.module.statistics(*given, exact)
             found = self.compiled.part(*given) if self.compiled is not None else None
             return self.module.statistics(*given) if found is None else found
-
-    def ill_conditioned(self, found: Statistics) -> list[str]:
-        """Names of the pools that have lost too many digits."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return [] if self.module.ill_conditioned is None else self.module.ill_conditioned(found)
 
 
 def choose_runner(program: Program, backend: str, rows: int) -> Runner:
