@@ -16,7 +16,7 @@ from platewright.language.plate import beginning
 from platewright.program.program import Program
 from platewright.run.checks.sanity import check_possible
 from platewright.run.exact.posterior import Posterior
-from platewright.run.exact.runner import compiled_statistics
+from platewright.run.exact.runner import compiled_passes
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import some_steps
 from platewright.run.hidden.chain_group import possible, shared
@@ -105,7 +105,7 @@ class Runner:
         if not program.passes:
             return {}
         module = loaded(program)
-        statistics = compiled_statistics(program) if self.compiled else module.statistics
+        statistics = (compiled_passes(program) if self.compiled else None) or module.statistics
         return statistics(*arguments(program, module, everything, self.all_sizes))
 
     @cached_property

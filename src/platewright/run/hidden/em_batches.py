@@ -216,10 +216,10 @@ def learn_in_batches(
     for program in plan.latent.programs:
         check_sizes(program, file.sizes, plan.latent.points)
     chosen = choose_em_backend(plan, backend, file.sizes)
-    if has_ties(plan):
-        if not file.on_disk:
+    if has_ties(plan) and chosen == "c":
+        if file.held:  # rows that would stay in memory anyway
             return Declined("batches", "its C is made for all codes at once")
-        chosen = "numpy"  # their C is made for the codes that are seen, and these differ from batch to batch
+        chosen = "numpy"  # the C is made for the codes that are seen, and these differ from batch to batch
     told = dict(options)
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
     told = with_initial(plan, file.sizes, told)

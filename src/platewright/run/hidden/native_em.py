@@ -22,7 +22,8 @@ from platewright.backends.c_chain.text import narrowed, width_for, without_comme
 from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.exact.native import _keys, _warn_once, thread_count
+from platewright.run.exact.native import _keys, _warn_once
+from platewright.run.exact.native_blocks import thread_count
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain_group import recursed
 from platewright.run.hidden.native_chain import NativeChain

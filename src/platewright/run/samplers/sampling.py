@@ -19,7 +19,7 @@ from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts, check_near
-from platewright.run.exact.native import thread_count
+from platewright.run.exact.native_blocks import thread_count
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
