@@ -37,7 +37,7 @@ from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.iterating import no_option, run_iterated
+from platewright.run.iterating import check_options, no_option, run_iterated
 from platewright.run.results.derived_plan import DerivedPlan
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
@@ -279,6 +279,7 @@ def _in_batches(
     columns: Mapping[str, Any] | None = None,
 ) -> EstimatedFit | MeanFieldFit | Declined:
     """An iterative plan over rows in batches, from a file or from memory: cut alike, they give the same bits."""
+    check_options(plan, options)
     if isinstance(plan, EMPlan):
         return learn_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
     return bound_in_batches(plan, *rows, seed=seed, options=options, columns=columns)
