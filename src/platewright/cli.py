@@ -81,12 +81,8 @@ def parser() -> argparse.ArgumentParser:
     learn_ = _command(commands, "learn", learn, "learn from data and print the posterior")
     learn_.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
     _how_options(learn_)
-    for word, meaning in SAMPLER.items():
-        learn_.add_argument(f"--{word}", type=int, metavar="N", help=meaning)
-    learn_.add_argument("--initial", metavar="FILE", help="values where a sampler starts: JSON, S-style list or R dump")
+    _running_options(learn_)
     learn_.add_argument("--monitor", metavar="A,B", help="more nodes to print: functions of unknowns, predictions")
-    learn_.add_argument("--backend", default="auto", metavar="NAME", help="auto (C where it pays), numpy or c")
-    learn_.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random numbers (0)")
     learn_.add_argument("--explain", action="store_true", help="print the derivation too")
     learn_.add_argument("--save", metavar="FILE", help="keep the result; pw.load reads it")
     _json_option(learn_)
@@ -116,6 +112,7 @@ def parser() -> argparse.ArgumentParser:
     report_.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
     _known_option(report_)
     _how_options(report_)
+    _running_options(report_)
     report_.add_argument("--latex", action="store_true", help="a LaTeX article instead of HTML")
     _output_option(report_)
 
@@ -147,6 +144,15 @@ def _known_option(made: argparse.ArgumentParser) -> None:
 def _how_options(made: argparse.ArgumentParser) -> None:
     made.add_argument("--goal", default="posterior", choices=GOALS, help="what to learn; map is the mode")
     made.add_argument("--by", default="auto", metavar="SCHEMA", help=SCHEMAS)
+
+
+def _running_options(made: argparse.ArgumentParser) -> None:
+    for word, meaning in SAMPLER.items():
+        made.add_argument(f"--{word}", type=int, metavar="N", help=meaning)
+    words = "values where a sampler or EM starts: JSON, S-style list or R dump"
+    made.add_argument("--initial", metavar="FILE", help=words)
+    made.add_argument("--backend", default="auto", metavar="NAME", help="auto (C where it pays), numpy or c")
+    made.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random numbers (0)")
 
 
 def _json_option(made: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,26 @@ def test_a_column_that_is_almost_a_variable_is_told(folder: Path, capsys: pytest
     (folder / "tosses.csv").write_text("head\n1\n0\n")
     assert main(["learn", "coin.py", "tosses.csv"]) == 2
     assert "rename `head` to `heads`" in capsys.readouterr().err
+
+
+def test_a_report_runs_a_sampler_as_long_as_it_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "report coin.py tosses.csv --by gibbs --chains 2 --draws 30 --seed 5 --backend numpy"
+    assert main(words.split()) == 0
+    page = capsys.readouterr().out
+    assert "all numbers from 60 draws" in page and "(numpy)" in page
+
+
+def test_em_starts_from_a_file_of_values(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "two.py").write_text(
+        "import platewright as pw\n"
+        "m = pw.Model('two')\n"
+        "row, k = m.plate('row'), m.plate('k', 2)\n"
+        "m.mu = pw.Normal(0, sd=10, plates=k)\n"
+        "m.z = pw.Categorical([0.5, 0.5], over=k, plates=row)\n"
+        "m.y = pw.Normal(m.mu[m.z], sd=1, plates=row)\n"
+    )
+    (folder / "y.csv").write_text("y\n0\n1\n9\n10\n")
+    (folder / "start.json").write_text('{"mu": [9.0, 1.0]}')
+    assert main(["learn", "two.py", "y.csv", "--goal", "map", "--initial", "start.json", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows[0]["mean"] > rows[1]["mean"]  # the other labelling is as good, and not the one begun from
