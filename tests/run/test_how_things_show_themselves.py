@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.errors import UnknownName
+from platewright.errors import ParameterError, SourceError, UnknownName
 from platewright.language.distribution import Constructor
 from shown_models import MAKERS, known_in, made
 
@@ -72,3 +75,35 @@ def test_the_help_of_a_distribution_has_its_density(constructor: Constructor) ->
 def test_a_posterior_of_one_number_shows_its_parameters() -> None:
     fit = coin().learn({"heads": [1, 0, 1]})
     assert repr(fit["theta"]) == "<posterior of theta: Beta(a=3.5, b=2.5)>"
+
+
+def test_numpy_is_told_to_use_our_functions() -> None:
+    m = coin()
+    with pytest.raises(TypeError, match=r"np\.exp is for numbers.*pw\.exp"):
+        np.exp(m.theta)
+    with pytest.raises(ParameterError, match="not a number or an expression"):
+        np.ones(3) * m.theta
+    with pytest.raises(TypeError, match=r"pw\.less"):
+        np.less(1.0, m.theta)
+    with pytest.raises(TypeError, match=r"pw\.dot"):
+        np.ones(3) @ m.theta
+
+
+@pytest.mark.parametrize("number", [np.float64(3), np.int64(3), np.float32(3)])
+def test_numbers_of_numpy_are_numbers_on_either_side(number: Any) -> None:
+    m = coin()
+    x = m.theta
+    assert (number + x, number - x, number * x, number / x, number**x) == (3 + x, 3 - x, 3 * x, 3 / x, 3**x)
+    assert (x + number, x - number, x * number, x / number, x**number) == (x + 3, x - 3, x * 3, x / 3, x**3)
+    assert number != x and x != number and [number] != [x]
+
+
+def test_a_file_that_cannot_be_written_is_an_error_of_ours(tmp_path: Path) -> None:
+    fit = coin().learn({"heads": [1, 0, 1]})
+    with pytest.raises(SourceError, match="cannot be written"):
+        fit.save(tmp_path / "no folder" / "coin.fit")
+
+
+def test_a_summary_has_room_for_a_row() -> None:
+    with pytest.raises(ParameterError, match="most=0"):
+        coin().learn({"heads": [1, 0, 1]}).summary(most=0)

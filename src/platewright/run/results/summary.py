@@ -21,6 +21,7 @@ import numpy as np
 from platewright.derive.cautions import cautions
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.exact.marginal import Marginal
@@ -41,6 +42,8 @@ FIRST, LAST = 8, 3
 
 def summary(fit: Shown, most: int | None = MOST_ROWS) -> Summary:
     """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
+    if most is not None:
+        check_counts(most=most)
     rows: list[Row] = []
     notes: list[str] = []
     for name in unknown_names(fit):
