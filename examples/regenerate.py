@@ -1,4 +1,4 @@
-"""Rewrite the golden files of the gallery: steps, program and emitted source of every example.
+"""Rewrite the golden files of the gallery: steps, program and emitted source of every example, and the list of them.
 
     python examples/regenerate.py            all of them
     python examples/regenerate.py coin dice  some of them
@@ -8,12 +8,26 @@ A change of these files is a change of what users see: read the difference befor
 
 from __future__ import annotations
 
+import ast
 import runpy
 import sys
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+INTRODUCTION = """\
+# Gallery
+
+Each folder holds a model (`model.py`) and what Platewright makes of it: the derivation (`steps.txt`), of a closed form
+the program in no language yet (`program.txt`), and the program that stands alone (`learned.py`). Tests compare these
+files with what is derived now; `examples/regenerate.py` writes them anew, and this page.
+
+```sh
+platewright learn examples/coin/model.py examples/coin/data.csv
+platewright report examples/crossed_effects/model.py examples/crossed_effects/data.csv -o crossed.html
+platewright show steps examples/latent/topics/model.py
+```
+"""
 
 
 def gallery() -> list[Path]:
@@ -45,6 +59,24 @@ def goldens(folder: Path) -> dict[str, str]:
     return found
 
 
+def index() -> str:
+    """The page that lists all examples, each with the first sentence of its model."""
+    parts = [INTRODUCTION]
+    for heading, folders in (("In closed form", gallery()), ("With hidden variables", latent_gallery())):
+        rows = [
+            f"| [{folder.name}]({folder.relative_to(HERE).as_posix()}/model.py) | {told(folder)} |"
+            for folder in folders
+        ]
+        parts.append("\n".join([f"## {heading}", "", "| model | what it is |", "|---|---|", *rows, ""]))
+    return "\n".join(parts)
+
+
+def told(folder: Path) -> str:
+    """The first line of what a model says of itself, without its last full stop."""
+    words = ast.get_docstring(ast.parse((folder / "model.py").read_text(encoding="utf-8"))) or ""
+    return words.splitlines()[0].rstrip(".")
+
+
 def main(names: list[str]) -> None:
     """Write them."""
     for folder in (*gallery(), *latent_gallery()):
@@ -53,6 +85,7 @@ def main(names: list[str]) -> None:
         for name, text in goldens(folder).items():
             (folder / name).write_text(text, encoding="utf-8")
         print(folder.name)
+    (HERE / "README.md").write_text(index(), encoding="utf-8")
 
 
 if __name__ == "__main__":

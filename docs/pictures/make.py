@@ -39,14 +39,26 @@ def line() -> pw.Model:
     return m
 
 
-MODELS = ((coin, "heads"), (line, "y"))
+def trial() -> pw.Model:
+    """Two arms with an effect each and a common precision."""
+    m = pw.Model("trial")
+    arm = m.plate("arm", labels=["placebo", "drug"])
+    patient = m.plate("patient")
+    m.given = pw.Categorical([0.5, 0.5], over=arm, plates=patient)
+    m.precision = pw.Gamma(2.0, rate=2.0)
+    m.effect = pw.Normal(0.0, precision=0.1 * m.precision, plates=arm)
+    m.change = pw.Normal(m.effect[m.given], precision=m.precision, plates=patient)
+    return m
+
+
+MODELS = ((coin, ["heads"]), (line, ["y"]), (trial, ["given", "change"]))
 
 
 def pictures() -> dict[str, str]:
     """The text of every picture, by the name of its file."""
     found = {}
     for make, known in MODELS:
-        plan = make().derive([known]).plan
+        plan = make().derive(known).plan
         assert isinstance(plan, Plan)
         found[f"{plan.graph.title}_before.svg"] = picture_svg(picture_of(plan.graph))
         found[f"{plan.graph.title}_after.svg"] = picture_svg(statistics_picture(plan))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from platewright import __version__
 from platewright.commands import draw, emit, learn, report, show, verify
-from platewright.errors import PlatewrightError
+from platewright.errors import PlatewrightError, nearest
 from platewright.pipeline import GOALS
 from platewright.run.exact.stages import STAGES
 
@@ -34,7 +35,14 @@ OURS = 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    given = parser().parse_args(argv)
+    words = parser()
+    given, rest = words.parse_known_args(argv)
+    if rest:
+        extra = rest[0].partition("=")[0]
+        given.words.error(f"there is no option {extra}" if extra.startswith("-") else f"`{extra}` is one word too many")
+    if given.run is None:
+        words.print_help()
+        return 0
     try:
         return int(given.run(given))
     except PlatewrightError as error:
@@ -46,25 +54,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
+class Words(argparse.ArgumentParser):
+    """A parser whose errors are short: what was wrong, what was probably meant, and where all options are listed."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and leave."""
+        choices = [action.choices for action in self._actions if action.choices]
+        known = [*self._option_string_actions, *(str(word) for found in choices for word in found)]
+        wrong = re.search(r"invalid choice: '(.*?)'|no option (\S+)", message)
+        near = nearest(next(filter(None, wrong.groups()), ""), known) if wrong else ""
+        lines = [f"{self.prog}: {message}", *([f"  try:      did you mean `{near}`?"] if near else [])]
+        self.exit(OURS, "\n".join([*lines, f"  help:     {self.prog} --help", ""]))
+
+
 # -- the words ---------------------------------------------------------------------------------------------------------
 
 
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     words = "From a graphical model with plates to learning."
-    top = argparse.ArgumentParser(prog="platewright", description=words, epilog=CODES)
+    top = Words(prog="platewright", description=words, epilog=CODES)
     top.add_argument("--version", action="version", version=f"platewright {__version__}")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    top.set_defaults(run=None, words=top)
+    commands = top.add_subparsers(metavar="COMMAND")
 
     learn_ = _command(commands, "learn", learn, "learn from data and print the posterior")
     learn_.add_argument("data", metavar="DATA", nargs="+", help=DATA_HELP)
     _how_options(learn_)
-    for word, meaning in SAMPLER.items():
-        learn_.add_argument(f"--{word}", type=int, metavar="N", help=meaning)
-    learn_.add_argument("--initial", metavar="FILE", help="values where a sampler starts: JSON, S-style list or R dump")
+    _running_options(learn_)
     learn_.add_argument("--monitor", metavar="A,B", help="more nodes to print: functions of unknowns, predictions")
-    learn_.add_argument("--backend", default="auto", metavar="NAME", help="auto (C where it pays), numpy or c")
-    learn_.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random numbers (0)")
     learn_.add_argument("--explain", action="store_true", help="print the derivation too")
     learn_.add_argument("--save", metavar="FILE", help="keep the result; pw.load reads it")
     _json_option(learn_)
@@ -77,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
     _how_options(show_)
     show_.add_argument("--backend", default="numpy", metavar="NAME", help="for source: numpy or c")
     _json_option(show_)
-    show_.set_defaults(run=show)
+    show_.set_defaults(run=show, words=show_)
 
     draw_ = _command(commands, "draw", draw, "draw the model as SVG")
     draw_.add_argument("--statistics", action="store_true", help="draw it after plate removal instead")
@@ -94,6 +112,7 @@ def parser() -> argparse.ArgumentParser:
     report_.add_argument("data", metavar="DATA", nargs="*", help=DATA_HELP)
     _known_option(report_)
     _how_options(report_)
+    _running_options(report_)
     report_.add_argument("--latex", action="store_true", help="a LaTeX article instead of HTML")
     _output_option(report_)
 
@@ -107,7 +126,7 @@ def parser() -> argparse.ArgumentParser:
 def _command(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = commands.add_parser(name, help=words, description=words)
     _model_options(made)
-    made.set_defaults(run=run)
+    made.set_defaults(run=run, words=made)
     return made
 
 
@@ -125,6 +144,15 @@ def _known_option(made: argparse.ArgumentParser) -> None:
 def _how_options(made: argparse.ArgumentParser) -> None:
     made.add_argument("--goal", default="posterior", choices=GOALS, help="what to learn; map is the mode")
     made.add_argument("--by", default="auto", metavar="SCHEMA", help=SCHEMAS)
+
+
+def _running_options(made: argparse.ArgumentParser) -> None:
+    for word, meaning in SAMPLER.items():
+        made.add_argument(f"--{word}", type=int, metavar="N", help=meaning)
+    words = "values where a sampler or EM starts: JSON, S-style list or R dump"
+    made.add_argument("--initial", metavar="FILE", help=words)
+    made.add_argument("--backend", default="auto", metavar="NAME", help="auto (C where it pays), numpy or c")
+    made.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random numbers (0)")
 
 
 def _json_option(made: argparse.ArgumentParser) -> None:

@@ -43,7 +43,7 @@ FAILED = 1
 def learn(given: argparse.Namespace) -> int:
     """Learn, and print the table of posteriors."""
     model = _model(given)
-    fit = _learned(given, model, given.backend, given.seed)
+    fit = _learned(given, model)
     found = fit.summary() if model.read_from is None else _in_words_of_bugs(fit.summary(), model)
     if given.monitor:
         found = _monitored(found, fit, model, given.monitor)
@@ -174,15 +174,15 @@ def _derived(given: argparse.Namespace) -> DerivedPlan:
         return model.derive(_known(given, model), given.goal, given.by)
 
 
-def _learned(given: argparse.Namespace, model: Model, backend: str = "auto", seed: int = 0) -> Any:
+def _learned(given: argparse.Namespace, model: Model) -> Any:
     """The fit; a sampler shows its own progress."""
     words = ("chains", "draws", "warm_up", "thin")
-    options = {word: value for word in words if (value := getattr(given, word, None)) is not None}
+    options = {word: value for word in words if (value := getattr(given, word)) is not None}
     data = _data(given, model)
-    if getattr(given, "initial", None):
+    if given.initial:
         options["initial"] = _initial(given.initial, model)
     with nullcontext() if given.by == "gibbs" or options else working(f"learning {model.title}"):
-        return model.learn(data, given.goal, given.by, backend, seed, **options)
+        return model.learn(data, given.goal, given.by, given.backend, given.seed, **options)
 
 
 def _data(given: argparse.Namespace, model: Model) -> Any:

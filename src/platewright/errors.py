@@ -20,11 +20,19 @@ class PlatewrightError(Exception):
         self.where = where
         self.expected = expected
         self.hint = hint
-        lines = [found]
-        for label, text in (("where:   ", where), ("expected:", expected), ("try:     ", hint)):
+        super().__init__(self._told())
+
+    def _told(self) -> str:
+        lines = [self.found]
+        for label, text in (("where:   ", self.where), ("expected:", self.expected), ("try:     ", self.hint)):
             if text:
                 lines.append(f"  {label} {text}")
-        super().__init__("\n".join(lines))
+        return "\n".join(lines)
+
+    def add_place(self, place: str) -> None:
+        """Say where it was met, seen from further out: the file and line of a model."""
+        self.where = f"{place}: {self.where}" if self.where else place
+        self.args = (self._told(),)
 
 
 class ModelError(PlatewrightError):

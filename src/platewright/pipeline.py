@@ -16,7 +16,10 @@ from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.data.support import are_finite
 from platewright.derive.planner import choose_plan
+from platewright.drawing.from_graph import picture_of
+from platewright.drawing.svg import picture_svg
 from platewright.errors import MissingValue, SupportError, UnknownName
+from platewright.graph.declarations import declarations
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.infer import Inference, infer
 from platewright.language import model as language
@@ -35,7 +38,7 @@ from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.iterating import no_option, run_iterated
+from platewright.run.iterating import check_options, no_option, run_iterated
 from platewright.run.results.derived_plan import DerivedPlan
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
@@ -116,6 +119,18 @@ class Model(language.Model):
         if isinstance(data, (str, Path)):
             return self._learn_from_file(data, goal, by, backend, seed, options)
         return self._learn_whole(data, goal, by, backend, seed, options)
+
+    def svg(self, known: Iterable[str] = ()) -> str:
+        """The plate diagram as SVG text; the variables named in `known` are shaded. Notebooks show it by themselves."""
+        names = [known] if isinstance(known, str) else known
+        return picture_svg(picture_of(read_graph(self, names), title=self.title))
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __str__(self) -> str:
+        plates = [f"{plate}" for name, plate in self.plates.items() if not name.endswith(".levels")]
+        return "\n  ".join((f"model {self.title}", *plates, *declarations(read_graph(self))))
 
     def instances(self) -> Iterator[tuple[frozenset[Arc], Model]]:
         """Every model that the optional arcs stand for, with the arcs that it has, the fullest first."""
@@ -267,6 +282,7 @@ def _in_batches(
     columns: Mapping[str, Any] | None = None,
 ) -> EstimatedFit | MeanFieldFit | Declined:
     """An iterative plan over rows in batches, from a file or from memory: cut alike, they give the same bits."""
+    check_options(plan, options)
     if isinstance(plan, EMPlan):
         return learn_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
     return bound_in_batches(plan, *rows, seed=seed, options=options, columns=columns)

@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from platewright.drawing.lettering import text_width
 from platewright.drawing.picture import Picture, PictureArc, PictureNode, PicturePlate
 from platewright.drawing.shapes import LABEL_SIZE, Shape, edge_point, node_label, node_size
-from platewright.drawing.svg import KNOWN, picture_svg
+from platewright.drawing.svg import KNOWN, PLATE_COLOURS, picture_svg
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -79,3 +79,19 @@ def test_everything_drawn_lies_within_the_view() -> None:
     for ellipse in root.iter(f"{SPACE}ellipse"):
         assert left < float(ellipse.attrib["cx"]) < left + width
         assert top < float(ellipse.attrib["cy"]) < top + height
+
+
+def test_a_plate_keeps_its_colour_where_others_are_gone() -> None:
+    nodes = (PictureNode("x", "x", "random", False, ("a",)), PictureNode("y", "y", "random", False, ("b",)))
+    plates = (PicturePlate("a", "2", colour=0), PicturePlate("b", "3", colour=1))
+    both = picture_svg(Picture(nodes, (), plates))
+    alone = picture_svg(Picture(nodes[1:], (), plates[1:]))
+    assert PLATE_COLOURS[1] in both and PLATE_COLOURS[1] in alone
+    assert PLATE_COLOURS[0] in both and PLATE_COLOURS[0] not in alone
+
+
+def test_labels_of_plates_have_a_rim_of_paper() -> None:
+    nodes = (PictureNode("x", "x", "random", False, ("a",)),)
+    text = picture_svg(Picture(nodes, (), (PicturePlate("a", "2"),)))
+    label = next(line for line in text.splitlines() if "a: 2" in line)
+    assert 'paint-order="stroke"' in label

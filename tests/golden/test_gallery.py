@@ -80,3 +80,8 @@ def test_the_emitted_file_runs_alone(name: str, tmp_path: Path) -> None:
     for key, value in printed.items():
         expected = fit[key.removesuffix(".mean")].mean if key.endswith(".mean") else fit.values[key]
         np.testing.assert_allclose(value, np.asarray(expected), rtol=1e-10, atol=1e-12)
+
+
+def test_the_list_of_examples_has_them_all() -> None:
+    written = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    assert written == REGENERATE["index"](), "run: python examples/regenerate.py"

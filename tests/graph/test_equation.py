@@ -75,4 +75,4 @@ def test_a_lag_and_a_loose_potential_are_shown() -> None:
     m.a = Normal(0, sd=1)
     m.b = Normal(0, sd=1)
     m.potential("soft", -((m.a - m.b) ** 2))
-    assert joint_equation(read_graph(m)) == "p(a) p(b) f_soft(a, b) prod_step p(z[step] | first@step[step], z[step-1])"
+    assert joint_equation(read_graph(m)) == "p(a) p(b) f_soft(a, b) prod_step p(z[step] | z[step-1])"

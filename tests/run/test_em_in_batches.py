@@ -15,7 +15,7 @@ from pyarrow import csv, parquet
 import platewright as pw
 from platewright import pipeline
 from platewright.backends.c.compile import find_compiler
-from platewright.errors import DataError, PlatewrightError, SourceError
+from platewright.errors import DataError, PlatewrightError, SourceError, UnknownName
 from platewright.language.plate import beginning
 from platewright.run.hidden import batchable, em_batches, row_file
 from platewright.run.hidden.batchable import why_whole
@@ -418,3 +418,20 @@ def test_impossible_rows_are_named_from_where_their_batch_begins(
     certain = {"share": np.array([0.5, 0.5]), "shown": np.array([[0.0, 1.0], [0.0, 1.0]])}
     with pytest.raises(PlatewrightError, match="element 5 of `z`, counted from row 15 of the file"):
         runner.look(certain)
+
+
+@pytest.mark.parametrize("by", ["em", "mean-field"])
+def test_an_option_is_refused_alike_for_few_rows_and_for_batches(by: str) -> None:
+    m = pw.Model("mixture")
+    row, kind = m.plate("row"), m.plate("kind", 2)
+    m.p = pw.Dirichlet(2, over=kind)
+    m.mu = pw.Normal(0, sd=10, plates=kind)
+    m.z = pw.Categorical(m.p, plates=row)
+    m.y = pw.Normal(m.mu[m.z], sd=1, plates=row)
+    goal = "map" if by == "em" else "posterior"
+    told = []
+    for rows in (10, pipeline.ROWS_IN_A_BATCH + 1):
+        with pytest.raises(UnknownName) as refused:
+            m.learn({"y": np.zeros(rows)}, goal=goal, by=by, iteration=3)
+        told.append(str(refused.value))
+    assert told[0] == told[1] and "did you mean `iterations`?" in told[0]

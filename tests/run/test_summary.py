@@ -86,3 +86,13 @@ def test_the_frame_has_a_row_for_each_element() -> None:
     frame = summary(model.learn(data)).to_pandas()
     assert list(frame.columns) == ["family", "mean", "sd", "5%", "50%", "95%"]
     assert frame.loc["w[age]", "family"] == "StudentT"
+
+
+def test_a_note_about_several_unknowns_is_told_once() -> None:
+    m = pw.Model("two means")
+    row = m.plate("row")
+    m.a = pw.Normal(0, sd=1)
+    m.b = pw.Normal(0, sd=1)
+    m.y = pw.Normal(m.a + m.b, sd=1, plates=row)
+    fit = m.learn({"y": [1.0, 2.0]}, by="gibbs", chains=2, draws=20, warm_up=5, backend="numpy")
+    assert [note for note in fit.summary().notes if "draws" in note] == ["a, b: all numbers from 40 draws"]

@@ -17,8 +17,19 @@ class Expression:
     """A scalar with free indices. Arithmetic on expressions builds larger ones."""
 
     __slots__ = ()
-    # NumPy arrays must hand `array * expression` over to us instead of looping over their elements.
-    __array_ufunc__ = None
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: object, **options: object) -> object:
+        """NumPy hands `array * expression` over as a whole, instead of looping over the elements of the array."""
+        if ufunc.__name__ in EQUALITY:
+            return EQUALITY[ufunc.__name__]
+        if ufunc.__name__ in ORDER:
+            return self < operands[0]  # which says what to write instead
+        name = ARITHMETIC.get(ufunc.__name__)
+        if method != "__call__" or name is None:
+            raise TypeError(f"np.{ufunc.__name__} is for numbers, which an expression is not yet; {OURS}")
+        if isinstance(operands[0], Expression):
+            return getattr(operands[0], f"__{name}__")(operands[1])
+        return getattr(operands[1], f"__r{name}__")(operands[0])
 
     def __add__(self, other: object) -> Expression:
         return builders().add(self, other)
@@ -74,7 +85,7 @@ class Expression:
     __rmatmul__ = __matmul__
 
     def __float__(self) -> float:
-        raise TypeError("an expression has no value yet; use pw.exp, pw.log, pw.sqrt ... in place of math and NumPy")
+        raise TypeError(f"an expression has no value yet; {OURS}")
 
     def __bool__(self) -> bool:
         raise TypeError("an expression has no truth value; use pw.equal(a, b) and pw.where(condition, a, b)")
@@ -84,6 +95,20 @@ class Expression:
 
         return text(self)
 
+
+OURS = "use pw.exp, pw.log, pw.sqrt ... in place of math and NumPy"
+ARITHMETIC = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "truediv",
+    "power": "pow",
+    "matmul": "matmul",
+}
+"""NumPy's name of what a number or array of its own calls for an operator of Python, and Python's name of it."""
+ORDER = ("less", "less_equal", "greater", "greater_equal")
+EQUALITY = {"equal": False, "not_equal": True}
+"""No number of NumPy is an expression."""
 
 Node = TypeVar("Node")
 

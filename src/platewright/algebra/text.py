@@ -117,6 +117,8 @@ def _sum(terms: tuple[Expression, ...]) -> str:
 def _product(factors: tuple[Expression, ...]) -> str:
     if factors[0] == Constant(-1.0):
         return "-" + _product(factors[1:])
+    if isinstance(factors[0], Constant) and factors[0].value < 0:
+        return "-" + _product((Constant(-factors[0].value), *factors[1:]))
     # A sum reaches as far right as it can, so it goes last or into brackets.
     parts = [_wrap(factor, _POWER) for factor in factors[:-1]]
     last = factors[-1]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 from platewright.data.signature import ColumnSpec, Signature
-from platewright.errors import DuplicateColumn, MissingColumn, ShapeError
+from platewright.errors import DuplicateColumn, MissingColumn, ShapeError, nearest
 
 Labels = Mapping[str, tuple[object, ...]]
 
@@ -69,9 +69,11 @@ def find_layout(signature: Signature, names: Sequence[str], labels: Labels) -> L
     slots = tuple(found[name] for name in signature.columns if name in found)
     _check_spelling(signature, slots, present)
     if names and not slots and signature.columns:
+        near = {name: meant for name in names if (meant := nearest(name, signature.columns))}
         raise MissingColumn(
             f"none of the columns is a variable of the model: {', '.join(f'`{name}`' for name in names[:5])}",
             expected="at least one of: " + ", ".join(signature.columns),
+            hint=", ".join(f"rename `{name}` to `{meant}`" for name, meant in list(near.items())[:5]),
         )
     row = _row_plate(slots)
     return Layout(row, slots, _find_parents(signature, row, present), coordinates)

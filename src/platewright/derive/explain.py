@@ -30,6 +30,8 @@ from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
 LONGEST_LINE = 600
+HEADING = 6
+"""How many lines come before the algorithm: its summary, the known, the wanted, the joint, and gaps."""
 
 AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
 
@@ -46,6 +48,11 @@ def explain_plan(plan: AnyPlan) -> str:
         case EvidencePlan():
             return explain_evidence(plan)
     return explain_em(plan)
+
+
+def explain_algorithm(plan: AnyPlan) -> str:
+    """The derivation without its heading, for pages that have told it already."""
+    return "\n".join(explain_plan(plan).splitlines()[HEADING:])
 
 
 def told(plan: AnyPlan, full: bool = False) -> str:
@@ -123,7 +130,7 @@ def explain_evidence(plan: EvidencePlan) -> str:
     """The identity that a method rests on, and the plan below it."""
     lines = [*_heading(plan, "unknown", plan.unknown), *plan.lines]
     if plan.gibbs is not None:
-        lines += ["", *explain_gibbs(plan.gibbs).splitlines()[6:]]
+        lines += ["", *explain_algorithm(plan.gibbs).splitlines()]
     if plan.complete is not None:
         lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("elim"))]
     if plan.gibbs is None:  # a sampler has told it

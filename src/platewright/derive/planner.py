@@ -65,6 +65,8 @@ def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
     ways = ["give conjugate priors", "make a scale shared", "make more variables known"]
     if not any(f"'{refusal.operation}'" in OTHERWISE[goal] for refusal in declined):  # what declined is not advised
         ways.append(f"try {OTHERWISE[goal]}")
+    if by != "auto":
+        ways.insert(0, f"leave out by='{by}', so that the first schema that applies is taken")
     raise NotSolvable(
         f"no schema solves `{graph.title}` for the goal {goal}:\n    {reasons}",
         expected="a model whose unknowns can be eliminated one after another",

@@ -65,9 +65,16 @@ def _around(graph: Graph, name: str) -> list[str]:
 
 
 def picture_plates(graph: Graph, used: Iterable[str], sizes: Mapping[str, int]) -> tuple[PicturePlate, ...]:
-    """The plates in use, in declared order, with their sizes as far as they are known."""
+    """The plates in use, in declared order, with their sizes as far as they are known.
+
+    Colours are numbered over all plates of the graph, so that a plate looks the same in every picture of a derivation.
+    """
     wanted = set(used)
-    return tuple(PicturePlate(name, plate_size(plate, sizes)) for name, plate in graph.plates.items() if name in wanted)
+    return tuple(
+        PicturePlate(name, plate_size(plate, sizes), colour=number)
+        for number, (name, plate) in enumerate(graph.plates.items())
+        if name in wanted
+    )
 
 
 def plate_size(plate: Plate, sizes: Mapping[str, int]) -> str:

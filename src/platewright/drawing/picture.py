@@ -42,11 +42,16 @@ class PictureArc:
 
 @dataclass(frozen=True)
 class PicturePlate:
-    """One plate; `size` is text such as "N" or "3", `label` replaces the name when it is given."""
+    """One plate; `size` is text such as "N" or "3", `label` replaces the name when it is given.
+
+    `colour` numbers the colours, so that a plate keeps its own in pictures that lack other plates; without it the plate
+    takes that of its place in the picture.
+    """
 
     name: str
     size: str
     label: str = ""
+    colour: int | None = None
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@
                             `---'
 
 A route is a quadratic curve from edge to edge through a control point beside the middle; on a straight route the
-control point is the middle.
+control point is the middle. Among many nodes a curve may bend nearer to one end, and pass closer to nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import hypot
 from typing import NamedTuple
 
@@ -18,7 +19,10 @@ from platewright.drawing.shapes import Shape, edge_point, is_inside
 Point = tuple[float, float]
 SAMPLES = 30
 CLEARANCE = 5.0
+CLOSE = 1.0
 BENDS = (0.0, 24.0, -24.0, 48.0, -48.0, 76.0, -76.0, 110.0, -110.0, 150.0, -150.0, 210.0, -210.0, 300.0, -300.0)
+PLACES = (0.5, 0.25, 0.75)
+"""Shares of the way at which a curve may bend."""
 TWIN_BENDS = tuple(bend for bend in BENDS if bend > 0)
 END_GAP = 1.5
 
@@ -42,33 +46,43 @@ def route_arcs(arcs: Sequence[tuple[int, int]], shapes: Sequence[Shape]) -> list
 
 
 def best_route(source: int, target: int, shapes: Sequence[Shape], bends: Sequence[float]) -> Route:
-    """The first of the bends that meets no other node, or the one that meets fewest."""
+    """The first of the curves that meets no other node, or the one that meets fewest."""
     others = [shape for number, shape in enumerate(shapes) if number not in (source, target)]
     fewest, best = len(others) + 1, None
-    for bend in bends:
-        route = bent_route(shapes[source], shapes[target], bend)
-        if not (hits := nodes_hit(route, others)):
-            return route
-        if hits < fewest:
-            fewest, best = hits, route
+    for place, clearance in ((PLACES[0], CLEARANCE), *product(PLACES, (CLOSE,))):
+        for bend in bends:
+            route = bent_route(shapes[source], shapes[target], bend, place)
+            if not (hits := nodes_hit(route, others, clearance)):
+                return route
+            if hits < fewest:
+                fewest, best = hits, route
     return best or bent_route(shapes[source], shapes[target], 0.0)
 
 
-def bent_route(source: Shape, target: Shape, bend: float) -> Route:
-    """The curve whose control point lies `bend` to the right of the middle, seen from the source."""
+def bent_route(source: Shape, target: Shape, bend: float, place: float = 0.5) -> Route:
+    """The curve whose control point lies `bend` to the right of a place on the way, seen from the source."""
     across, down = target.x - source.x, target.y - source.y
     length = hypot(across, down) or 1.0
-    middle = ((source.x + target.x) / 2, (source.y + target.y) / 2)
+    middle = (source.x + place * across, source.y + place * down)
     control = (middle[0] - down / length * bend, middle[1] + across / length * bend)
     start = edge_point(source, *control)
     end = edge_point(target, *control, gap=END_GAP)
     return Route(start, control, end, bend == 0.0)
 
 
-def nodes_hit(route: Route, shapes: Sequence[Shape]) -> int:
+def nodes_hit(route: Route, shapes: Sequence[Shape], clearance: float = CLEARANCE) -> int:
     """How many shapes the route runs through or close by."""
     points = [curve_point(route, step / SAMPLES) for step in range(SAMPLES + 1)]
-    return sum(1 for shape in shapes if any(is_inside(shape, x, y, CLEARANCE) for x, y in points))
+    (left, right), (top, bottom) = ((min(ends), max(ends)) for ends in zip(*points))
+    return sum(
+        1
+        for shape in shapes
+        if left - clearance < shape.x + shape.width / 2
+        and shape.x - shape.width / 2 < right + clearance
+        and top - clearance < shape.y + shape.height / 2
+        and shape.y - shape.height / 2 < bottom + clearance
+        and any(is_inside(shape, x, y, clearance) for x, y in points)
+    )
 
 
 def curve_point(route: Route, share: float) -> Point:

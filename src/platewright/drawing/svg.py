@@ -34,6 +34,8 @@ KNOWN = "#d5d9de"
 FAINT = "#f4f5f6"
 PLATE_COLOURS = ("#4a6785", "#8a5a44", "#4b7a63", "#76588a", "#8a7335", "#4f7f8c")
 FONT = "'Source Sans 3', 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
+HALO = f' stroke="{PAPER}" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
+"""Around the label of a plate, so that an arc which must pass behind it leaves it readable."""
 MARGIN = 18.0
 TITLE_SIZE = 15.0
 TITLE_ROOM = 34.0
@@ -63,12 +65,11 @@ def layout_svg(layout: Layout, title: str = "") -> str:
     routes = [placed.route for placed in layout.arcs]
     numbered = sorted(enumerate(layout.plates), key=lambda pair: -largest_area(pair[1]))
     for place, plate in numbered:
-        lines += plate_svg(plate, PLATE_COLOURS[place % len(PLATE_COLOURS)])
+        lines += plate_svg(plate, plate_colour(plate, place))
     for arc in layout.arcs:
         lines += arc_svg(arc)
     for place, plate in numbered:
-        colour = PLATE_COLOURS[place % len(PLATE_COLOURS)]
-        lines += plate_labels_svg(plate, layout.plates, routes, colour)
+        lines += plate_labels_svg(plate, layout.plates, routes, plate_colour(plate, place))
     for node in layout.nodes:
         lines += node_svg(node)
     return "\n".join([*lines, "</svg>"]) + "\n"
@@ -99,6 +100,12 @@ def largest_area(plate: PlacedPlate) -> float:
     return max(((side.right - side.left) * (side.bottom - side.top) for side in plate.rectangles), default=0.0)
 
 
+def plate_colour(plate: PlacedPlate, place: int) -> str:
+    """The colour that a plate has in all pictures it is in, or else that of its place in this one."""
+    number = place if plate.plate.colour is None else plate.plate.colour
+    return PLATE_COLOURS[number % len(PLATE_COLOURS)]
+
+
 def plate_svg(plate: PlacedPlate, colour: str) -> list[str]:
     """The rectangles of a plate."""
     style = f'rx="9" fill="{colour}" fill-opacity="0.05" stroke="{colour}" stroke-width="1.3"'
@@ -119,9 +126,9 @@ def plate_labels_svg(
         on_left = Rectangle(left, baseline - 11, left + width, baseline + 3)
         on_right = Rectangle(right - width, baseline - 11, right, baseline + 3)
         if is_free(on_left, rectangle, others, routes) or not is_free(on_right, rectangle, others, routes):
-            lines.append(text_svg(label, left, baseline, PLATE_LABEL_SIZE, colour, "start", "500"))
+            lines.append(text_svg(label, left, baseline, PLATE_LABEL_SIZE, colour, "start", "500", HALO))
         else:
-            lines.append(text_svg(label, right, baseline, PLATE_LABEL_SIZE, colour, "end", "500"))
+            lines.append(text_svg(label, right, baseline, PLATE_LABEL_SIZE, colour, "end", "500", HALO))
     return lines
 
 
@@ -213,11 +220,11 @@ def rectangle_svg(rectangle: Rectangle, style: str) -> str:
     )
 
 
-def text_svg(text: str, x: float, y: float, size: float, colour: str, anchor: str, weight: str) -> str:
+def text_svg(text: str, x: float, y: float, size: float, colour: str, anchor: str, weight: str, style: str = "") -> str:
     """One line of text; whatever it holds, it stays text."""
     return (
         f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" font-weight="{weight}"'
-        f' text-anchor="{anchor}" fill="{colour}">{escape(clean_text(text))}</text>'
+        f' text-anchor="{anchor}" fill="{colour}"{style}>{escape(clean_text(text))}</text>'
     )
 
 

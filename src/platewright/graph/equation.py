@@ -150,6 +150,8 @@ def _shown(graph: Graph, source: Expression, axes: tuple[Index, ...]) -> list[Sh
             if not isinstance(part, Reference):
                 continue
             node = graph.nodes[part.name]
+            if "@" in part.name:
+                continue  # memberships and beginnings follow from the plates; pictures leave them out too
             if node.definition is not None:
                 sources.append(substitute(node.definition, dict(zip(node.axes, part.indices, strict=True))))
                 continue

@@ -40,9 +40,9 @@ class Factor:
         return names(self.expression)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Graph:
-    """An immutable graph. Operations return new ones."""
+    """An immutable graph. Operations return new ones. `print(graph)` shows it line by line."""
 
     title: str
     plates: Mapping[str, Plate]
@@ -53,6 +53,15 @@ class Graph:
     def __post_init__(self) -> None:
         for name in ("plates", "nodes", "potentials"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        known = ", ".join(name for name in self.nodes if name in self.known)
+        return f"<Graph {self.title}: {', '.join(self.unknown) or 'nothing'} unknown, {known or 'nothing'} known>"
+
+    def __str__(self) -> str:
+        from platewright.graph.text import graph_text  # which is about graphs, so it cannot come first
+
+        return graph_text(self)
 
     # -- what is known ---
 

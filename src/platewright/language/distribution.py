@@ -35,14 +35,20 @@ class Distribution:
 HELP = """\
 {usage}
 
-Each value is {values}. Parameters are numbers, variables or expressions; of keywords with | between them give one.
+    {formulas}
 
-plates=      the plates over which it is repeated
-over=        the plate along which one value has its components
-optional=    parents whose arcs may be left out (`m.instances()`)
-start=       on an ordered plate, the first parameter of the first element, or a distribution for it
+Each value x is {values}. Parameters are numbers, variables or expressions; of keywords with | between them give one.
+
+{options}
 
 Raises `ParameterError` where the call does not fit, `PlateError` where a parameter lives on another plate."""
+
+OPTIONS = {
+    "plates=": "the plates over which it is repeated",
+    "over=": "the plate along which one value has its components (`event` above)",
+    "optional=": "parents whose arcs may be left out (`m.instances()`)",
+    "start=": "on an ordered plate, the first parameter of the first element, or a distribution for it",
+}
 
 
 @dataclass(frozen=True)
@@ -122,7 +128,17 @@ class Constructor:
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         values = "an element of a plate" if self.family.domain.levels else str(self.family.domain)
-        return HELP.format(usage=self.usage, values=values)
+        formulas = [f"log p(x) = {self.family.log_density}"]
+        for parameter, ways in self.family.spelled.items():
+            formulas += [f"{parameter} = {way}" for word, way in ways.items() if word != parameter]
+        has_components = any(parameter.rank for parameter in self.family.parameters)
+        shown = [(word, text) for word, text in OPTIONS.items() if word != "over=" or has_components]
+        return HELP.format(
+            usage=self.usage,
+            formulas="\n    ".join(formulas),
+            values=values,
+            options="\n".join(f"{word:<12} {text}" for word, text in shown),
+        )
 
 
 _ELSEWHERE = {

@@ -24,12 +24,21 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
-from platewright.errors import CycleError, ModelError, NameTaken, PlateError, UnknownName
+from platewright.errors import CycleError, ModelError, NameTaken, PlateError, UnknownName, nearest
 from platewright.language.distribution import Distribution, Input, Undirected, check_plate
 from platewright.language.naming import PENDING, align, named, no_start
 from platewright.language.plate import Plate, beginning, check_labels, check_size, membership
 from platewright.language.references import check_references
 from platewright.language.variable import Potential, Variable
+
+ELSEWHERE = {
+    **dict.fromkeys(("fit", "train", "sample", "run", "mcmc", "optimize"), "m.learn(data)"),
+    **dict.fromkeys(("predict", "posterior", "summary", "sample_posterior_predictive"), "fit = m.learn(data) has it"),
+    **dict.fromkeys(("draw", "plot", "show", "render", "to_graphviz", "picture"), "m.svg() is the plate diagram"),
+    **dict.fromkeys(("compile", "source", "explain", "report", "verify", "plan"), "plan = m.derive(known) has it"),
+    **dict.fromkeys(("factor", "add_potential"), 'm.potential("name", log_factor)'),
+}
+"""What other libraries call our methods, and where to ask for what a model alone does not have."""
 
 
 class Model:
@@ -243,8 +252,16 @@ class Model:
             raise AttributeError(name)
         if name not in self._variables:
             visible = [known for known in self._variables if "@" not in known]
-            raise UnknownName(name, visible, where=f"model {self._name}")
+            raise UnknownName(name, visible, where=f"model {self._name}", hint=self._meant(name))
         return self._variables[name].symbol
+
+    def _meant(self, name: str) -> str | None:
+        """What a misspelt method, or a word of another library, stands for; None where a variable may be meant."""
+        methods = [word for word in dir(type(self)) if not word.startswith("_")]
+        if nearest(name, self._variables):
+            return None
+        near = nearest(name, methods)
+        return ELSEWHERE.get(name) or (f"did you mean m.{near}?" if near else None)
 
     # -- checks ---
 

@@ -57,6 +57,12 @@ def no_option(word: str, schema: str) -> UnknownName:
     )
 
 
+def check_options(plan: IterativePlan, options: Mapping[str, Any]) -> None:
+    """Refuse an option that the schema does not take."""
+    if extra := set(options) - set(OPTIONS[plan.schema]):
+        raise no_option(min(extra), plan.schema)
+
+
 def run_iterated(
     plan: IterativePlan,
     columns: Mapping[str, Any],
@@ -68,9 +74,7 @@ def run_iterated(
 ) -> IterativeFit:
     """Check the options, run the plan, and note how long it took."""
     start = perf_counter()
-    allowed = OPTIONS[plan.schema]
-    if extra := set(options) - set(allowed):
-        raise no_option(min(extra), plan.schema)
+    check_options(plan, options)
     check_moderate(columns)
     sizes = {**fixed_sizes(plan.graph), **dataset.sizes}
     found = _run(plan, columns, sizes, dataset.labels, seed, backend, dict(options))

@@ -9,8 +9,7 @@ from threading import Lock, Timer
 from time import perf_counter
 from typing import Any, TextIO
 
-PATIENCE = 1.0
-"""Seconds of silence before anything is shown."""
+from platewright.run.ticking import PATIENCE
 
 
 @contextmanager

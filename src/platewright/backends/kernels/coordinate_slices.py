@@ -42,6 +42,14 @@ class Brackets:
             self.moved += np.abs(moves)
             self.widths = np.maximum(3 * self.moved / self.sweeps, least)
 
+    def along(
+        self, density: Callable[[float], float], start: float, height: float, generator: np.random.Generator
+    ) -> float:
+        """Move along the only line there is, by a slice; the width follows."""
+        found, _ = slice_move(density, start, height, float(self.widths[0]), generator)
+        self.learn(np.array([found - start]), LEAST_WIDTH)
+        return found
+
 
 class CoordinateMover:
     """The state of one block of one chain: the brackets of its coordinates."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.backends.kernels.coordinate_slices import LEAST_WIDTH, Brackets, slice_move
+from platewright.backends.kernels.coordinate_slices import Brackets
 from platewright.backends.kernels.density import Density
 from platewright.family import Array
 
@@ -57,11 +57,8 @@ class OrbitMover:
         with np.errstate(all="ignore"):
             start = self.start(values)
             height = self.height(0.0, start)
-            found, _ = slice_move(
-                lambda at: self.height(at, start), 0.0, height, float(self.brackets.widths[0]), generator
-            )
+            found = self.brackets.along(lambda at: self.height(at, start), 0.0, height, generator)
             moved, _ = self.placed(found, start)
-        self.brackets.learn(np.array([found]), LEAST_WIDTH)
         return moved if np.isfinite(height) else {}
 
     def start(self, values: Values) -> From:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from platewright.backends.kernels.coordinate_slices import LEAST_WIDTH, Brackets, slice_move
+from platewright.backends.kernels.coordinate_slices import Brackets
 from platewright.backends.kernels.coordinates import Joined
 from platewright.backends.kernels.density import Density
 from platewright.family import Array
@@ -38,11 +38,8 @@ class ScaleMover:
             noise = self.standardised(values)
             start = float(self.coordinate.free(values)[0])
             height = self.height(start, noise)
-            found, _ = slice_move(
-                lambda at: self.height(at, noise), start, height, float(self.brackets.widths[0]), generator
-            )
+            found = self.brackets.along(lambda at: self.height(at, noise), start, height, generator)
             moved, _ = self.placed(found, noise)
-        self.brackets.learn(np.array([found - start]), LEAST_WIDTH)
         return moved if np.isfinite(height) else {}
 
     def given(self, values: Values) -> None:

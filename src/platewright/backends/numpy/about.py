@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from platewright.algebra.expression import Call, Expression, Index
 from platewright.backends.naming import comment
+from platewright.graph.declarations import declarations
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
 
@@ -65,38 +65,9 @@ def options_of(learn: str) -> dict[str, str]:
     return {found.arg: ast.unparse(default) for found, default in zip(named, given.defaults, strict=True)}
 
 
-# -- the model --------------------------------------------------------------------------------------------------------
-
-
 def model_lines(graph: Graph) -> list[str]:
-    """One line for each variable and potential, in the order of writing."""
-    found = [line for node in graph.nodes.values() if (line := _node_line(node))]
-    for potential in graph.potentials.values():
-        found.append(f"{_at(potential.name, potential.axes)}: a log factor {potential.expression}")
-    return [part for line in found for part in _folded(line, INDENT)]
-
-
-def _node_line(node: Variable) -> str:
-    shown = _at(node.name, node.axes)
-    if "@" in node.name:
-        return ""  # made by us: memberships and beginnings follow from the table
-    if node.definition is not None:
-        return f"{shown} = {node.definition}"
-    if node.family is not None:
-        return f"{shown} ~ {node.family.name}({', '.join(_parameter(*pair) for pair in node.parameters)})"
-    return {"undirected": f"{shown}: {node.domain}, tied by log factors", "input": f"{shown}: given"}.get(node.kind, "")
-
-
-def _at(name: str, axes: Sequence[Index]) -> str:
-    return f"{name}[{', '.join(axis.name for axis in axes)}]" if axes else name
-
-
-def _parameter(name: str, value: Expression) -> str:
-    """`log_probabilities=log(p)` reads better as `probabilities=p`."""
-    match value:
-        case Call("log", (inside,)) if name.startswith("log_"):
-            return f"{name.removeprefix('log_')}={inside}"
-    return f"{name}={value}"
+    """The model in words, folded for a docstring."""
+    return [part for line in declarations(graph) for part in _folded(line, INDENT)]
 
 
 def _folded(text: str, indent: str) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from platewright.language.bugs.arithmetic import Scope
 from platewright.language.bugs.arrays import Block, Piece, assemble, find_shapes
 from platewright.language.bugs.circles import join_circles
 from platewright.language.bugs.complaint import complain
@@ -144,12 +145,7 @@ def _cut(
             continue
         forward = tuple(one for one in order.circles if stays_whole(one, blocks, folded.observed, scope))
         order = replace(order, forward=forward)
-        chosen: dict[int, str] = {}
-        for circle in order.circles:
-            if circle in forward:
-                continue
-            for piece, variable in loops_to_unroll(circle, scope):
-                chosen.setdefault(piece.number, variable)
+        chosen = _to_unroll(order, scope)
         following = [] if chosen or folded.assumed else loops_to_follow(blocks, scope)
         if len(now) + sum(len(values_of(piece, variable)) for piece, variable in following) <= MOST_PIECES:
             chosen |= {piece.number: variable for piece, variable in following}
@@ -161,28 +157,52 @@ def _cut(
                 text.source, piece.relation.place, f"`{piece.name}` refers to itself, so its loop is unrolled",
                 "the data, for its length",
             )  # fmt: skip
-        pieces = {piece.number: piece for piece in order.pieces}
-        expected = len(now) + sum(len(values_of(pieces[number], variable)) for number, variable in chosen.items())
-        if expected > MOST_PIECES:
-            raise complain(
-                text.source,
-                text_place({n: pieces[n] for n in chosen}),
-                f"unrolling gives {expected:,} nodes",
-                f"at most {MOST_PIECES:,}",
-            )
-        longer: list[Relation] = []
-        for number, relation in enumerate(now):
-            if number not in chosen:
-                longer.append(relation)
-                continue
-            variable = chosen[number]
-            values = values_of(pieces[number], variable)
-            why = "it reads cells that are unrolled" if following else "its cells depend on one another"
-            line = f"`{relation.name}` over {variable} (line {relation.place.line}): {why}"
-            if line not in report.unrolled:
-                report.unrolled.append(line)
-            longer += unroll(relation, variable, values)
-        now = longer
+        pieces = {number: piece for piece in order.pieces if (number := piece.number) in chosen}
+        _check_length(now, chosen, pieces, text)
+        why = "it reads cells that are unrolled" if following else "its cells depend on one another"
+        now = _unrolled(now, chosen, pieces, why, report)
+
+
+def _to_unroll(order: Order, scope: Scope) -> dict[int, str]:
+    """By piece the loop that a circle asks to be unrolled; circles that are read forwards ask for none."""
+    chosen: dict[int, str] = {}
+    for circle in order.circles:
+        if circle in order.forward:
+            continue
+        for piece, variable in loops_to_unroll(circle, scope):
+            chosen.setdefault(piece.number, variable)
+    return chosen
+
+
+def _check_length(
+    relations: Sequence[Relation], chosen: Mapping[int, str], pieces: Mapping[int, Piece], text: Text
+) -> None:
+    """Refuse to unroll into more pieces than a model may have."""
+    expected = len(relations) + sum(len(values_of(pieces[number], variable)) for number, variable in chosen.items())
+    if expected > MOST_PIECES:
+        raise complain(
+            text.source,
+            text_place({number: pieces[number] for number in chosen}),
+            f"unrolling gives {expected:,} nodes",
+            f"at most {MOST_PIECES:,}",
+        )
+
+
+def _unrolled(
+    relations: Sequence[Relation], chosen: Mapping[int, str], pieces: Mapping[int, Piece], why: str, report: Report
+) -> list[Relation]:
+    """The statements with the chosen loops unrolled, which the report tells once for each."""
+    longer: list[Relation] = []
+    for number, relation in enumerate(relations):
+        if number not in chosen:
+            longer.append(relation)
+            continue
+        variable = chosen[number]
+        line = f"`{relation.name}` over {variable} (line {relation.place.line}): {why}"
+        if line not in report.unrolled:
+            report.unrolled.append(line)
+        longer += unroll(relation, variable, values_of(pieces[number], variable))
+    return longer
 
 
 def _with_series(relations: Sequence[Relation], series: Mapping[str, Relation]) -> list[Relation]:

@@ -204,7 +204,10 @@ class Marginal:
 
     def __repr__(self) -> str:
         changed = "" if self.transform is IDENTITY else f" ({self.transform.name} of it)"
-        return f"<posterior of {self.name}: {self.family.name}{changed}>"
+        shown = ""
+        if all(np.ndim(value) == 0 for value in self.parameters.values()):
+            shown = ", ".join(f"{name}={float(value):.6g}" for name, value in self.parameters.items())
+        return f"<posterior of {self.name}: {self.family.name}{shown and f'({shown})'}{changed}>"
 
 
 def _numbers(value: object, what: str) -> Array:

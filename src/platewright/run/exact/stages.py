@@ -63,7 +63,11 @@ def source_stage(plan: AnyPlan, backend: str) -> Shown:
 def closed_form(plan: AnyPlan) -> Plan:
     """The plan, when it is one program from data to result."""
     if not isinstance(plan, Plan):
-        raise PlatewrightError(f"{plan.schema} iterates: it is no single program", expected="a closed-form plan")
+        raise PlatewrightError(
+            f"{plan.schema} iterates: it is no single program",
+            expected="a closed-form plan",
+            hint="the stage `plan` tells its steps, the stage `source` is all of it",
+        )
     return plan
 
 

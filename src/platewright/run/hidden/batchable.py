@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +49,12 @@ def opened(
         return Declined("batches", reason)
     file = surveyed(RowFile(plan.graph, signature, source, length, row), count, np.random.default_rng([seed, count]))
     return file if file.count > 1 else Declined("batches", "the rows are one batch")
+
+
+def fitted_in(file: RowFile, backend: str, seed: int, begin: float) -> dict[str, Any]:
+    """What a fit says of its run over a file that began at a time of `perf_counter`."""
+    shown = f"{backend}, in batches" if file.on_disk else backend
+    return {"labels": file.labels, "seed": seed, "backend": shown, "seconds": {"run": perf_counter() - begin}}
 
 
 def _times(first: Dataset, row: str, length: int) -> int:

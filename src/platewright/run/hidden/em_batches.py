@@ -21,18 +21,18 @@ from platewright.algebra.expression import names
 from platewright.backends.c_chain.chain import EMProgram, em_program
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
-from platewright.errors import PlatewrightError, UnknownName
+from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import expressions_of
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.execute import Statistics
-from platewright.run.hidden.batchable import opened
+from platewright.run.hidden.batchable import fitted_in, opened
 from platewright.run.hidden.climbing import Climb, Slope
 from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_values
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.em_search import OPTIONS, search, with_initial
+from platewright.run.hidden.em_search import search, with_initial
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.recalled import Recalled, merged_parts
@@ -208,8 +208,6 @@ def learn_in_batches(
     Rows in memory are cut where a file is, so both give the same bits; their `columns` stay with the fit.
     """
     begin = perf_counter()
-    if extra := set(options) - set(OPTIONS):
-        raise UnknownName(min(extra), OPTIONS, where=f"options of {plan.schema}")
     file = opened(plan, signature, source, first, length, ROWS_TO_START, seed, backend != "numpy")
     if isinstance(file, Declined):
         return file
@@ -224,8 +222,4 @@ def learn_in_batches(
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
     told = with_initial(plan, file.sizes, told)
     best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
-    seconds = {"run": perf_counter() - begin}
-    told_of = f"{chosen}, in batches" if file.on_disk else chosen
-    return EstimatedFit(
-        plan, columns or {}, file.sizes, best, labels=file.labels, seed=seed, backend=told_of, seconds=seconds
-    )
+    return EstimatedFit(plan, columns or {}, file.sizes, best, **fitted_in(file, chosen, seed, begin))

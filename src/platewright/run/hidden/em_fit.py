@@ -15,7 +15,7 @@ from platewright.operations.split_partly_known import missing_name, observed_nam
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_backend import SUMS_BY_C, why_not_fused
 from platewright.run.hidden.most_probable import most_probable_states
-from platewright.run.results.iterated import Iterated
+from platewright.run.results.iterated import Iterated, state_of
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import hidden_named
 
@@ -45,7 +45,7 @@ class EstimatedFit(Iterated):
     def how(self) -> str:
         """One line: which algorithm ran."""
         count = len(self.estimate.objective)
-        state = "interrupted" if self.estimate.interrupted else "converged" if self.estimate.converged else "stopped"
+        state = state_of(self.estimate)
         why = f": {why_not_fused(self.derivation)}" if SUMS_BY_C in self.backend else ""
         return f"em: {self.derivation.summary}; {state} after {count} iterations ({self.backend}{why})"
 

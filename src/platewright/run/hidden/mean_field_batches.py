@@ -15,14 +15,13 @@ import numpy as np
 
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
-from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.hidden.batchable import opened
+from platewright.run.hidden.batchable import fitted_in, opened
 from platewright.run.hidden.em import ROWS_TO_START
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.mean_field import Runner, Settled
@@ -33,7 +32,6 @@ from platewright.run.hidden.row_file import RowFile, Rows
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.schemas.mean_field import MeanFieldPlan
 
-OPTIONS = ("restarts", "iterations", "tolerance", "update", "checkpoint")
 STATISTICS, SIZES, MOMENTS = "statistics", "sizes", "moments"
 """What stands in place of expectations: what they left, of how many rows, and what they are made from."""
 
@@ -94,8 +92,6 @@ def bound_in_batches(
 ) -> MeanFieldFit | Declined:
     """Mean field over more rows than one batch, in a file or in memory; declined where all must be there at once."""
     begin = perf_counter()
-    if extra := set(options) - set(OPTIONS):
-        raise UnknownName(min(extra), OPTIONS, where=f"options of {plan.schema}")
     file = opened(plan, signature, source, first, length, ROWS_TO_START, seed)
     if isinstance(file, Declined):
         return file
@@ -106,9 +102,5 @@ def bound_in_batches(
     found: Bounded = searched(runner, seed, checkpoint=store, **told)
     moments = found.expectations[MOMENTS]
     recalled = Recalled(plan.latent, file, partial(runner.probabilities, moments))
-    seconds = {"run": perf_counter() - begin}
     kept = replace(found, expectations=recalled)
-    told_of = "numpy, in batches" if file.on_disk else "numpy"
-    return MeanFieldFit(
-        plan, columns or {}, file.sizes, kept, labels=file.labels, seed=seed, backend=told_of, seconds=seconds
-    )
+    return MeanFieldFit(plan, columns or {}, file.sizes, kept, **fitted_in(file, "numpy", seed, begin))

@@ -12,7 +12,7 @@ from platewright.family import Array
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
 from platewright.run.hidden.mean_field_search import Bounded
-from platewright.run.results.iterated import DRAWS_FOR_MEANS, Iterated
+from platewright.run.results.iterated import DRAWS_FOR_MEANS, Iterated, state_of
 from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.hidden import hidden_named
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -29,9 +29,8 @@ class MeanFieldFit(Iterated):
     def how(self) -> str:
         """One line: which algorithm ran."""
         found = self.result
-        state = "interrupted" if found.interrupted else "converged" if found.converged else "stopped"
         count = len(found.changes if self.plain else found.bounds)
-        told = f"{state} after {count} iterations ({self.backend})"
+        told = f"{state_of(found)} after {count} iterations ({self.backend})"
         if self.plain:
             return f"mean-field: plain mean updates (Equation 26) of {self.derivation.summary}; no bound; {told}"
         return f"mean-field: {self.derivation.summary}; {told}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.backends.kernels.gaussian import about_the_seen
+from platewright.backends.numpy.em_support import levels_apart, soft_start
 from platewright.family import Array
 from platewright.operations.split_partly_known import observed_name
 from platewright.run.execute import finish, loaded
@@ -26,11 +27,7 @@ def start_expectations(
     for item in plan.hidden:
         shape = tuple(sizes[axis.plate] for axis in item.axes)
         levels = sizes[item.level.plate]
-        features = _features(item, plan, columns, shape)
-        probability = _seeded(features, levels, generator) if features is not None else None
-        if probability is None:
-            probability = generator.dirichlet(np.ones(levels), shape)
-        found[item.probability] = probability.reshape(*shape, levels)
+        found[item.probability] = soft_start(_beside(item, plan, columns), shape, levels, generator)
     for chain in plan.latent.chains:
         found |= start_shares(chain, found, columns, sizes)
     if plan.latent.start.body:
@@ -59,35 +56,15 @@ def _guess(
     return about_the_seen(noise, np.asarray(columns[name], dtype=float), seen, rows)
 
 
-def _features(
-    item: Hidden, plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array], shape: tuple[int, ...]
-) -> Array | None:
-    """Standardised data on the rows of a hidden variable."""
-    parts = []
-    rows = int(np.prod(shape))
-    if not rows:
-        return None
-    for name, values in columns.items():
-        node = plan.graph.nodes.get(name)
-        if node is None or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
-            continue
-        flat = np.asarray(values, dtype=float).reshape(rows, -1)
-        if node.domain.kind == "levels":
-            flat = (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    return np.concatenate(parts, axis=1) if parts else None
-
-
-def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Array:
-    """Seeds drawn with chances that grow with the distance to those already drawn; each row leans to its nearest."""
-    rows = len(features)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-    soft = np.full((rows, levels), 0.1 / levels)
-    soft[np.arange(rows), nearest] += 0.9
-    return soft
+def _beside(item: Hidden, plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array]) -> list[Array]:
+    """The data on the rows of a hidden variable; of categories whether each is there."""
+    nodes = plan.graph.nodes
+    names = [
+        name
+        for name in columns
+        if name in nodes and nodes[name].kind == "random" and nodes[name].axes[: len(item.axes)] == item.axes
+    ]
+    return [
+        levels_apart(columns[name]) if nodes[name].domain.kind == "levels" else np.asarray(columns[name])
+        for name in names
+    ]

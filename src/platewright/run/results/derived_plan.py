@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from platewright.derive.cautions import cautions
 from platewright.derive.explain import told
 from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan
+from platewright.drawing.from_graph import picture_of
+from platewright.drawing.svg import picture_svg
 from platewright.run.results.report import report
 from platewright.schema import Plan
 from platewright.schemas.evidence import EvidencePlan
@@ -75,11 +78,12 @@ class DerivedPlan:
         """The derivation as one HTML page with pictures."""
         return report(self.plan)
 
-    def _repr_svg_(self) -> str:
-        from platewright.drawing.from_graph import picture_of
-        from platewright.drawing.svg import picture_svg
-
+    def svg(self) -> str:
+        """The plate diagram as SVG text, with what is known shaded."""
         return picture_svg(picture_of(self.plan.graph, title=self.title))
+
+    def _repr_html_(self) -> str:
+        return f"{self.svg()}<pre>{escape(self.explain())}</pre>"
 
     def __getattr__(self, name: str) -> Any:
         if name == "plan" or name.startswith("__"):  # a copy is asked for these before it has its plan

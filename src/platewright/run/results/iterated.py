@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from platewright.run.results.predicting import RowPrediction
 
 DRAWS_FOR_MEANS = 4_000
+
+
+class Ended(Protocol):
+    """A search that has come to its end, one way or another."""
+
+    @property
+    def converged(self) -> bool: ...
+    @property
+    def interrupted(self) -> bool: ...
+
+
+def state_of(found: Ended) -> str:
+    """How a search ended, in a word."""
+    return "interrupted" if found.interrupted else "converged" if found.converged else "stopped"
 
 
 def _roots(graph: Graph, name: str) -> set[str]:

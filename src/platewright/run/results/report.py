@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from platewright.derive.explain import explain_plan
-from platewright.derive.latex import explain_latex
+from platewright.derive.explain import explain_algorithm
+from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan
 from platewright.derive.statistics_picture import simplified_graph, statistics_picture
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.parts import connected_part, part_of
 from platewright.drawing.report import ReportSection, folded_html, page_text, report_html, section_html
+from platewright.graph.declarations import declarations
 from platewright.graph.equation import joint_equation, joint_latex
 from platewright.operation import Step
 from platewright.program.program import statement_text
@@ -53,8 +54,7 @@ def report(plan: AnyPlan, fit: Shown | None = None) -> str:
     sections += [*_steps(plan, sizes), _statistics(plan)] if isinstance(plan, Plan) else [_iteration(plan)]
     if fit is not None:
         sections.append(_posterior(fit))
-    if isinstance(plan, Plan):
-        sections.append(_program(plan))
+    sections.append(_program(plan))
     parts = [html for place, make in enumerate(sections, start=1) for html in _numbered(place, make)]
     page = report_html(plan.graph.title, ())
     page = page.replace("</style>", f"{STYLE.strip()}\n</style>", 1)
@@ -82,7 +82,8 @@ def _model(plan: AnyPlan, sizes: Mapping[str, int]) -> _Made:
             ("predicted", ", ".join(plan.barren)),
         )
     )
-    more = [*facts, *_formulas([joint_equation(graph)]), *folded_html("LaTeX", joint_latex(graph))]
+    more = [*_formulas(declarations(graph)), *facts]
+    more += [*_formulas([joint_equation(graph)]), *folded_html("LaTeX", joint_latex(graph))]
     return ReportSection("The model", "", before=picture_of(graph, sizes)), more
 
 
@@ -133,7 +134,7 @@ def _statistics(plan: Plan) -> _Made:
 
 
 def _iteration(plan: AnyPlan) -> _Made:
-    return ReportSection("The algorithm", ""), _formulas([explain_plan(plan)])
+    return ReportSection("The algorithm", ""), _formulas([explain_algorithm(plan)])
 
 
 def _posterior(fit: Shown) -> _Made:
@@ -149,18 +150,16 @@ def _posterior(fit: Shown) -> _Made:
     return ReportSection("What was learned", ""), lines
 
 
-def _program(plan: Plan) -> _Made:
+def _program(plan: AnyPlan) -> _Made:
     from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
 
-    refused = [f"{refusal}" for refusal in plan.declined]
+    text = "The NumPy source, and the derivation for a paper."
+    more = [*folded_html("NumPy source", plan_source(plan)), *folded_html("LaTeX", plan_latex(plan))]
+    if not isinstance(plan, Plan):  # it has told already what was declined
+        return ReportSection("The program", text), more
     text = "The program in no language yet, the NumPy source made from it, and the derivation for a paper."
-    lines = [
-        *folded_html("Program", str(plan.program)),
-        *folded_html("NumPy source", plan_source(plan)),
-        *folded_html("LaTeX", explain_latex(plan)),
-        *(_note(reason) for reason in refused),
-    ]
-    return ReportSection("The program", text), lines
+    refused = [_note(f"{refusal}") for refusal in plan.declined]
+    return ReportSection("The program", text), [*folded_html("Program", str(plan.program)), *more, *refused]
 
 
 def table_lines(cells: Iterable[tuple[str, ...]]) -> list[str]:

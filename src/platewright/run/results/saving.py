@@ -23,7 +23,7 @@ import numpy as np
 
 from platewright.algebra.serial import list_from_json, size_from_json, text_from_json
 from platewright.derive.planner import choose_plan
-from platewright.errors import FormatError, PlatewrightError
+from platewright.errors import FormatError, PlatewrightError, SourceError
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json
@@ -66,10 +66,13 @@ def save(fit: Shown, path: str | Path) -> None:
                     write_arrays(archive, fit)
                 case _:
                     raise FormatError(f"a {type(fit).__name__} cannot be saved", expected="a posterior or an estimate")
+        unfinished.replace(target)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise SourceError(f"the file cannot be written: {error.strerror}", where=str(path)) from error
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    unfinished.replace(target)
 
 
 def _write(archive: zipfile.ZipFile, fit: Fit) -> None:

@@ -11,7 +11,7 @@ shown by their first and last elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from html import escape
 from itertools import product
@@ -21,6 +21,7 @@ import numpy as np
 from platewright.derive.cautions import cautions
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.exact.marginal import Marginal
@@ -41,6 +42,8 @@ FIRST, LAST = 8, 3
 
 def summary(fit: Shown, most: int | None = MOST_ROWS) -> Summary:
     """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
+    if most is not None:
+        check_counts(most=most)
     rows: list[Row] = []
     notes: list[str] = []
     for name in unknown_names(fit):
@@ -49,9 +52,18 @@ def summary(fit: Shown, most: int | None = MOST_ROWS) -> Summary:
             rows += _point_rows(fit, name, found, most, notes)
         else:
             rows += _rows(fit, name, found, most, notes)
-    notes += [*_about_labels(fit), *_about_chains(fit)]
+    notes = [*_grouped(notes), *_about_labels(fit), *_about_chains(fit)]
     notes += [f"take care: {caution}" for caution in cautions(fit.derivation)]
     return Summary(f"{fit.derivation.graph.title}: {fit.derivation.schema}{_score(fit)}", tuple(rows), tuple(notes))
+
+
+def _grouped(notes: Iterable[str]) -> list[str]:
+    """Notes that say the same of several unknowns say it once."""
+    names: dict[str, list[str]] = {}
+    for note in notes:
+        name, _, said = note.partition(": ")
+        names.setdefault(said, []).append(name)
+    return [f"{', '.join(several)}: {said}" for said, several in names.items()]
 
 
 def _about_labels(fit: Shown) -> list[str]:
