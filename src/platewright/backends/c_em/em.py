@@ -42,6 +42,8 @@ class SoftSum:
     statement: Statistic
     axes: tuple[Index, ...]
     terms: Terms
+    changes: bool = False
+    """Whether parameters have a part in it, so that it may be a difference of large sums."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,18 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
     fixed = []
     file_names = Names()
     probabilities = {item.probability for item in plan.hidden} | {item.pair for item in plan.hidden}
-    for statement in plan.maximise.passes:
-        met = probabilities & {name for whole in expressions_of(statement) for name in names(whole)}
-        if not met:
+    for statement in soft_statements(plan):
+        used = {name for whole in expressions_of(statement) for name in names(whole)}
+        met = probabilities & used
+        if not met and used & set(plan.learned):
+            left.append((statement.name, "it goes over all rows and changes with the parameters"))
+        elif not met:
             fixed.append(statement)
         elif len(met) > 1:
             left.append((statement.name, f"it needs {' and '.join(sorted(met))} together"))
+    for ascent in plan.ascents:
+        if any(mentions(factor.expression, probabilities) for factor in ascent.factors):
+            left.append((", ".join(ascent.variables), "what it is raised along goes over all rows"))
     for item in plan.hidden:
         if item in elsewhere:
             continue
@@ -120,6 +128,17 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
         return FusedProgram("", (), tuple(fixed), tuple(left))
     functions = [function_text(one.function, one.item.name, one.atoms, one.codes) for one in passes]
     return FusedProgram(file_text(plan, functions), tuple(passes), tuple(fixed), ())
+
+
+def soft_statements(plan: EMPlan) -> list[Statistic | Pool]:
+    """The statistics of all blocks of parameters, each with a name of its own."""
+    programs = enumerate(plan.latent.programs)
+    return [replace(s, name=name_in(plan, number, s.name)) for number, program in programs for s in program.passes]
+
+
+def name_in(plan: EMPlan, block: int, name: str) -> str:
+    """The name of a statistic of a block: blocks that take turns may have the same names."""
+    return f"{name} of block {block}" if plan.takes_turns else name
 
 
 class Writer:
@@ -138,7 +157,7 @@ class Writer:
         """The statements that need the probabilities."""
         return [
             statement
-            for statement in self.plan.maximise.passes
+            for statement in soft_statements(self.plan)
             if any(mentions(whole, {self.item.probability}) for whole in expressions_of(statement))
         ]
 
@@ -223,7 +242,7 @@ class Writer:
         over = [index for index in statement.over if index not in self.rows and index != self.item.level]
         if over or not set(self.item.axes) <= set(statement.over):
             raise Unprintable("it is not a sum over the rows of the hidden variable")
-        return SoftSum(statement, axes, terms)
+        return SoftSum(statement, axes, terms, mentions(rest, set(self.plan.learned)))
 
     def pool(self, pool: Pool) -> SoftPool:
         """Moments of features that the level does not change."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_em.em import FusedPass
+from platewright.backends.c_em.em import FusedPass, SoftSum
 from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Fused, Layout, fuse
-from platewright.run.hidden.native_em_sums import Contraction, Doubtful, PlacedPool, Sums
+from platewright.run.hidden.native_em_sums import LOSS, Contraction, Doubtful, Placed, PlacedPool, Sums
 from platewright.run.hidden.ruled_out import IMPOSSIBLE, RulesOut, moderate
 
 ROWS_IN_RANGE = 32_768
@@ -163,12 +163,26 @@ class NativePass:
 
     # -- statistics ----------------------------------------------------------------------------------------------------
 
-    def statistics(self, sums: Sums) -> dict[str, Any]:
-        """As the NumPy module of the maximisation gives them, by name of statement."""
+    def statistics(self, sums: Sums, wanted: Collection[str] | None = None) -> dict[str, Any]:
+        """As the NumPy module of the maximisation gives them, by name of statement: all, or those wanted."""
         found: dict[str, Any] = {
-            s.statement.name: self.contraction.contracted(sums, placed, s.axes)[()] for s, placed in self.sums
+            s.statement.name: self.total(s, placed, sums)[()]
+            for s, placed in self.sums
+            if wanted is None or s.statement.name in wanted
         }
-        return found | {pool.pool.statement.name: pool.result(sums) for pool in self.pools}
+        for pool in self.pools:
+            if wanted is None or pool.pool.statement.name in wanted:
+                found[pool.pool.statement.name] = pool.result(sums)
+        return found
+
+    def total(self, one: SoftSum, placed: list[Placed], sums: Sums) -> Doubles:
+        """A table of sums; one of parameters and columns together must not be a difference of large numbers."""
+        found = self.contraction.contracted(sums, placed, one.axes)
+        if one.changes and len(placed) > 1:
+            sizes = self.contraction.contracted(sums, placed, one.axes, sizes=True)
+            if (np.abs(found) < LOSS * sizes).any():
+                raise Doubtful(f"{one.statement.name} is a difference of large sums")
+        return found
 
     def peaks(self, values: Mapping[str, Array]) -> dict[str, Doubles]:
         """Centres for each level: where its log weight is largest, as far as the columns with squares go."""
