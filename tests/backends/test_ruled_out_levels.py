@@ -1,4 +1,4 @@
-"""Law of levels that a row rules out: the fused pass gives the sum over all hidden values, and needs no help of NumPy."""
+"""Law of levels that a row rules out: the fused pass gives the sum over all hidden values, without help of NumPy."""
 
 from __future__ import annotations
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from platewright.algebra.build import multiply
+from platewright.algebra.build import call, multiply
 from platewright.algebra.expression import (
     ONE,
+    Call,
     Constant,
     Index,
     Multiply,
@@ -220,7 +221,7 @@ class Writer:
 
     def without_probability(self, whole: Expression) -> tuple[Expression, Expression]:
         """The level at which the probability stands, and the other factors."""
-        factors = whole.factors if isinstance(whole, Multiply) else (whole,)
+        factors = [part for factor in factors_of(whole) for part in self.opened(factor)]
         held = [f for f in factors if isinstance(f, Reference) and f.name == self.item.probability]
         if len(held) != 1 or held[0].indices[:-1] != self.item.axes:
             raise Unprintable(f"{whole} is not a probability of this row times something")
@@ -228,6 +229,13 @@ class Writer:
         if mentions(rest, {self.item.probability}):
             raise Unprintable(f"{whole} holds a probability twice")
         return held[0].indices[-1], rest
+
+    def opened(self, factor: Expression) -> tuple[Expression, ...]:
+        """`xlogy(w, e)` as w and log(e), where e is of the row alone and its logarithm a function like others."""
+        match factor:
+            case Call("xlogy", (weight, argument)) if self.splitter.is_row(argument):
+                return (*factors_of(weight), call("log", argument))
+        return (factor,)
 
     def sum(self, statement: Statistic) -> SoftSum:
         """A sum of probabilities times functions of the row."""
@@ -265,6 +273,11 @@ class Writer:
         if any(term.codes or term.bound for term in terms):
             raise Unprintable(f"the weight {pool.weight} is looked up by codes")
         return SoftPool(pool, tuple(cells), terms, tuple(live))
+
+
+def factors_of(whole: Expression) -> tuple[Expression, ...]:
+    """The factors of a product; anything else is one by itself."""
+    return whole.factors if isinstance(whole, Multiply) else (whole,)
 
 
 def checked(terms: Terms) -> Terms:

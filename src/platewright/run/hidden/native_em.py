@@ -38,7 +38,7 @@ class EMStep:
     """What the maximisation needs, `log p(data, parameters)`, and the largest log density of a row."""
 
     statistics: Statistics
-    """Those of the first block, at the parameters of the step."""
+    """Where parameters do not take turns."""
     objective: float
     steepest: float
     given: Callable[[int, Mapping[str, Array]], Statistics]
@@ -136,7 +136,8 @@ class NativeEM:
             return self.numpy_step(values)
         log_norm, steepest = sum(s.log_norm for s in passed), max((s.steepest for s in passed), default=-np.inf)
         given = partial(self.contracted, passed)
-        return EMStep(self.of_block(0, found), log_norm + self.rest(values), steepest, given)
+        first = {} if self.plan.takes_turns else self.of_block(0, found)
+        return EMStep(first, log_norm + self.rest(values), steepest, given)
 
     def doubted(self, doubt: Doubtful) -> None:
         """Keep why NumPy has to make a step."""
@@ -201,7 +202,8 @@ class NativeEM:
             log_norm += float(np.sum(computed[f"{item.name}.log_norm"]))
             steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
         summed = partial(self.numpy_statistics, given)
-        return EMStep(summed(0, values), log_norm + self.rest(values), steepest, summed)
+        first = {} if self.plan.takes_turns else summed(0, values)
+        return EMStep(first, log_norm + self.rest(values), steepest, summed)
 
     def numpy_statistics(self, given: Mapping[str, Array], number: int, values: Mapping[str, Array]) -> Statistics:
         """The statistics of a block at given probabilities and parameters."""

@@ -164,11 +164,14 @@ class NativePass:
     # -- statistics ----------------------------------------------------------------------------------------------------
 
     def statistics(self, sums: Sums, wanted: Collection[str] | None = None) -> dict[str, Any]:
-        """As the NumPy module of the maximisation gives them, by name of statement: all, or those wanted."""
+        """As the NumPy module of the maximisation gives them, by name of statement: those wanted.
+
+        Without a wish all that parameters have no part in: others wait for the turn of their block.
+        """
         found: dict[str, Any] = {
             s.statement.name: self.total(s, placed, sums)[()]
             for s, placed in self.sums
-            if wanted is None or s.statement.name in wanted
+            if (not s.changes if wanted is None else s.statement.name in wanted)
         }
         for pool in self.pools:
             if wanted is None or pool.pool.statement.name in wanted:
