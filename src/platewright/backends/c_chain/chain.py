@@ -207,7 +207,8 @@ class _Pairs(_Single):
 
     def new_splitter(self) -> Splitter:
         found = super().new_splitter()
-        return _PairSplitter(found.rows, found.level, found.parameters, found.axes, before=self.item.before)
+        given = (found.rows, found.level, found.parameters, found.axes, found.centres, found.finite)
+        return _PairSplitter(*given, before=self.item.before)
 
     def log_weight(self) -> tuple[str, Expression]:
         return f"the log weight of neighbours of {self.item.name}", self.whole

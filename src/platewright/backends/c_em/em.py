@@ -164,8 +164,14 @@ class Writer:
 
     def new_splitter(self) -> Splitter:
         """How expressions of a row are pulled apart, before any function of it has a centre."""
-        axes = {name: node.axes for name, node in self.plan.graph.nodes.items()}
-        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes)
+        nodes = self.plan.graph.nodes
+        axes = {name: node.axes for name, node in nodes.items()}
+        finite = {
+            name: str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
+            for name, node in nodes.items()
+            if node.domain.is_finite and self.plan.graph.is_known(name)
+        }
+        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes, finite=finite)
 
     def log_weight(self) -> tuple[str, Expression]:
         """The log weight of a level, and its name."""
