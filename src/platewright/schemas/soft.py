@@ -12,7 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from platewright.algebra.build import multiply, substitute, total
-from platewright.algebra.expression import Expression, Index, Indicator, Lag, Multiply, Reference, mentions, walk
+from platewright.algebra.expression import (
+    Call,
+    Expression,
+    Index,
+    Indicator,
+    Lag,
+    Multiply,
+    Reference,
+    free_indices,
+    mentions,
+    walk,
+)
 from platewright.algebra.put_in import put_in
 from platewright.algebra.zero_times_log import IsOpen, zero_wins
 from platewright.language.plate import Plate, root_of
@@ -217,6 +228,11 @@ def _picked(body: Expression, index: Index, statement: Statistic, plates: Mappin
     if not isinstance(body, Multiply):
         return None
     for factor in body.factors:
+        match factor:
+            case Call("xlogy", (weight, argument)) if index not in free_indices(argument):
+                outside = [part for part in body.factors if part is not factor]
+                inside = _picked(multiply(weight, *outside), index, statement, plates)
+                return None if inside is None else Call("xlogy", (inside, argument))
         if isinstance(factor, Indicator) and index in (factor.left, factor.right):
             other = factor.right if factor.left == index else factor.left
             if isinstance(other, Index) and other in statement.indices:

@@ -25,6 +25,7 @@ from platewright.run.hidden.gaussian_hidden import condition, with_points
 from platewright.run.hidden.interior import moved_inside
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
+from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.starting import starting_values
@@ -223,7 +224,21 @@ class Runner:
         """The mode after an expectation, whoever made it."""
         if isinstance(found, Expected):
             return self.maximised(found.expectations, values)
-        return self.mode(found.statistics, self.columns)
+        if not self.plan.takes_turns:
+            return self.mode(found.statistics, self.columns)
+        try:
+            return self.in_turn(found, values)
+        except Doubtful as doubt:
+            assert isinstance(self.native, NativeEM)
+            self.native.doubted(doubt)
+            return self.maximised(self.native.probabilities(values), values)
+
+    def in_turn(self, found: EMStep, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The modes of the blocks one after the other, each of the same sums at the values of those before it."""
+        result = dict(values)
+        for number in range(len(self.plan.latent.programs)):
+            result |= self.improved(found.given(number, result), {**self.columns, **result}, number)
+        return result
 
 
 def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:

@@ -34,7 +34,8 @@ from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search, with_initial
 from platewright.run.hidden.file_checkpoint import file_checkpoint
-from platewright.run.hidden.native_em import NativeEM
+from platewright.run.hidden.native_em import EMStep, NativeEM
+from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
 from platewright.schemas.em import EMPlan
@@ -113,7 +114,8 @@ class BatchedRunner:
         if native is not None and native.native:
             step = native.step(at)
             if np.isfinite(step.objective):
-                return Passed({0: step.statistics}, step.objective, step.steepest)
+                given = {number: self._summed(native, step, number, at, values) for number in blocks}
+                return Passed(given, step.objective, step.steepest)
         runner = Runner(self._local, batch.columns, batch.sizes, compiled=self.backend == SUMS_BY_C)
         try:
             found = runner.expected(at)
@@ -124,6 +126,16 @@ class BatchedRunner:
             everything = {**batch.columns, **found.expectations, **values}
             statistics[number] = runner.summed(self.plan.latent.programs[number], everything)
         return Passed(statistics, found.objective, found.steepest)
+
+    def _summed(
+        self, native: NativeEM, step: EMStep, number: int, at: Mapping[str, Array], values: Mapping[str, Array]
+    ) -> Statistics:
+        """The statistics of a block; by NumPy where the sums of C have lost digits."""
+        try:
+            return step.given(number, values)
+        except Doubtful as doubt:
+            native.doubted(doubt)
+            return native.numpy_step(at).given(number, values)
 
     def _expectations(self, values: Mapping[str, Array], batch: Rows) -> Mapping[str, Array]:
         """The expectations of one batch."""
