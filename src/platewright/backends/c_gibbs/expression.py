@@ -150,7 +150,7 @@ class GibbsPrinter(CPrinter):
         if expression in self.given:
             return self.given[expression]
         lifted = isinstance(expression, Add) and any(expression in scope.known for scope in self.stack)
-        if lifted or _is_costly(expression):
+        if lifted or is_costly(expression):
             return CCode(self.kept(expression))
         return self.plain(expression)
 
@@ -325,7 +325,8 @@ class GibbsPrinter(CPrinter):
         return False
 
 
-def _is_costly(expression: Expression) -> bool:
+def is_costly(expression: Expression) -> bool:
+    """Whether a part is computed once and named."""
     match expression:
         case Call(function, _):
             return function not in CHEAP

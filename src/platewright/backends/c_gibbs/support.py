@@ -41,6 +41,14 @@ static inline double softening(double x)
     return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
 }
 """,
+    "softened": """
+/* log(1 + e) for 0 <= e <= 1, to the last digits where e is small: what rounding takes from 1 + e is put back. */
+static inline double softened(double e)
+{
+    const double whole = 1.0 + e;
+    return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
+}
+""",
     "logistic_of": """
 /* 1 / (1 + exp(-x)) by exp(-|x|), which never overflows. */
 static inline double logistic_of(double x)
