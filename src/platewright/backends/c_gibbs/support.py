@@ -41,6 +41,14 @@ static inline double softening(double x)
     return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
 }
 """,
+    "softened": """
+/* log(1 + e) for 0 <= e <= 1, to the last digits where e is small: what rounding takes from 1 + e is put back. */
+static inline double softened(double e)
+{
+    const double whole = 1.0 + e;
+    return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
+}
+""",
     "logistic_of": """
 /* 1 / (1 + exp(-x)) by exp(-|x|), which never overflows. */
 static inline double logistic_of(double x)
@@ -142,12 +150,12 @@ static double log_determinant(int64_t count, double *matrix)
 }
 """,
     "inverse_of": """
-/* The inverse; the matrix is used up. */
-static void inverse_of(int64_t count, double *matrix, double *inverse)
+/* The inverse; the matrix is used up, and the log of the size of its determinant comes back. */
+static double inverse_of(int64_t count, double *matrix, double *inverse)
 {
     for (int64_t k = 0; k < count * count; k++)
         inverse[k] = k % (count + 1) == 0 ? 1.0 : 0.0;
-    eliminated(count, matrix, count, inverse);
+    const double log_size = eliminated(count, matrix, count, inverse);
     for (int64_t i = count - 1; i >= 0; i--)
         for (int64_t j = 0; j < count; j++) {
             double sum = inverse[i * count + j];
@@ -155,6 +163,7 @@ static void inverse_of(int64_t count, double *matrix, double *inverse)
                 sum -= matrix[i * count + k] * inverse[k * count + j];
             inverse[i * count + j] = sum / matrix[i * count + i];
         }
+    return log_size;
 }
 """,
     "rows_of_pool": """

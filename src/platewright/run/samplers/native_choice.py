@@ -58,19 +58,22 @@ def native_gibbs(
     """
     source = gibbs_source(plan, integer_names(columns), moving)
     lines = source.body.count("\n")
+
+    def in_blocks() -> GibbsSource:
+        return gibbs_source(plan, integer_names(columns), moving, sizes)
+
     follows = any(isinstance(block, HamiltonianBlock) for block in plan.blocks)
     most = ASSEMBLED_OF_A_LINE // (PATHS_GROW if follows else 1) * lines
     if sweeps * rows_swept(plan, source, sizes) > most:  # a row takes at least one
-        return compiled_gibbs(plan, columns, sizes, source)
+        return compiled_gibbs(plan, columns, sizes, in_blocks())
     try:
         native = interpreted_gibbs(plan, columns, sizes, source)
     except NotInterpreted:
-        return compiled_gibbs(plan, columns, sizes, source)
+        return compiled_gibbs(plan, columns, sizes, in_blocks())
     steps = sweeps * steps_of_a_sweep(native, start, seed)
     if steps <= most and (native.shared.assemble() or steps <= STEPS_OF_A_LINE * lines):
         return native
-    made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
-    return replace(native, shared=loaded_library(made))
+    return compiled_gibbs(plan, columns, sizes, in_blocks())
 
 
 def rows_swept(plan: GibbsPlan, source: GibbsSource, sizes: Mapping[str, int]) -> int:

@@ -44,6 +44,8 @@ def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[s
 def plain(values: Any, slot: Slot, sizes: Mapping[str, int]) -> Array:
     """An array as C reads it: contiguous, int64 or double, of the right shape."""
     array = np.asarray(values)
+    if slot.turned >= 0:
+        array = np.moveaxis(array, slot.turned, -1)
     if array.size == 1 and not slot.extents:
         array = array.reshape(())  # a single number may come as a column of one row
     if array.shape != slot.shape(sizes):
