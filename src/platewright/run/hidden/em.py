@@ -135,7 +135,8 @@ class Runner:
             everything |= conditioned.arrays
             steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
             if not cloud.classes:
-                total += float(np.sum(conditioned.log_norm))
+                weight = evaluate(cloud.weight, Environment(everything, self.sizes), cloud.batch)
+                total += float(np.sum(weight * conditioned.log_norm))
         passed = [possible(chain, everything, self.sizes) for chain in self.plan.latent.chains]
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             everything |= one.arrays
@@ -158,7 +159,7 @@ class Runner:
         return Expected(found, total, steepest)
 
     @cached_property
-    def _reals_in_a_row(self) -> float:
+    def reals_in_a_row(self) -> float:
         """How many real numbers are seen for each element of a hidden variable."""
         nodes = self.plan.graph.nodes
         seen = [name for name in self.columns if name in nodes and nodes[name].kind == "random"]
@@ -192,7 +193,7 @@ class Runner:
         learned = [nodes[name] for name in self.plan.learned]
         smooth = not any(node.domain.is_discrete or node.domain.kind == "circle" for node in learned)
         joined = unconstrained(learned, self.sizes) if smooth else None
-        return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
+        return Slope(self.look, self.next_values, joined, self.reals_in_a_row, STEEPEST)
 
     def look(self, values: Mapping[str, Array]) -> Expected | EMStep:
         """The expectation at given parameters, by C where it is there."""
