@@ -170,7 +170,7 @@ def _apart(plan: EMPlan, row: str) -> Iterator[str]:
         yield f"another plate is the same set as `{row}`"
     if any(node.domain.levels == row for node in graph.nodes.values()):
         yield f"other variables refer to elements of `{row}`"
-    for name in (*plan.learned, *plan.barren):
+    for name in plan.learned:
         if row in {axis.plate for axis in graph.nodes[name].axes}:
             yield f"`{name}` is a parameter of each element of `{row}`"
     for group in plan.latent.gaussian:

@@ -73,8 +73,10 @@ def _made(
 ) -> Gathered | Declined:
     if FEWER * len(weight) > sizes[few.row]:
         shown = ", ".join(column.name for column in few.kept)
-        apart = f"they agree in {shown} too seldom" if shown else f"they have {rows.shape[1]} columns each"
-        return Declined(NAME, f"{sizes[few.row]} rows of `{few.row}` are too few: {apart}")
+        count = f"{sizes[few.row]} rows of `{few.row}`"
+        if shown:
+            return Declined(NAME, f"of {count} too many differ in {shown}")
+        return Declined(NAME, f"{count} are not many beside {rows.shape[1]} columns")
     own = {column.name for column in (*few.squared, *few.kept)}
     found = {name: values for name, values in columns.items() if name not in own and name not in _on_rows(few)}
     begin = 0

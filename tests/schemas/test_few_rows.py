@@ -1,0 +1,63 @@
+"""Few rows in the place of many: every step of EM is the step on all rows, and what moments do not tell is declined."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from platewright.family import Array
+from platewright.run.hidden.em import Runner
+from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.few_rows import FewRunner, Gathered, gathered_once
+from platewright.operation import Declined
+from schemas.row_moments import GATHERED, NEAR_MISSES, Gathering
+
+CLOSE = 1e-10
+
+
+def both_ways(case: Gathering, seed: int = 0, shift: float = 0.0) -> tuple[Runner, FewRunner, dict[str, Array]]:
+    """The steps on all rows and on few, and parameters to begin with."""
+    data = case.data(np.random.default_rng(seed))
+    if shift:
+        data = {name: values + shift if name == "x" else values for name, values in data.items()}
+    fit = case.build().learn(data, goal="map", restarts=1, iterations=3)
+    assert isinstance(fit, EstimatedFit)
+    plan, columns, sizes = fit.derivation, fit.columns, fit.sizes
+    found = gathered_once(plan, columns, sizes)
+    assert isinstance(found, Gathered), found.reason
+    assert 0 < found.sizes[found.few.weigher.few] <= case.most
+    return Runner(plan, columns, sizes), FewRunner(found.few.plan, found.columns, found.sizes), fit.estimate.values
+
+
+@pytest.mark.parametrize("case", GATHERED, ids=str)
+def test_a_step_on_few_rows_is_the_step_on_all(case: Gathering) -> None:
+    whole, few, values = both_ways(case)
+    for _ in range(4):
+        expected, less = whole.look(values), few.look(values)
+        assert less.objective == pytest.approx(expected.objective, rel=CLOSE)
+        next_values, found = whole.next_values(expected, values), few.next_values(less, values)
+        for name, value in next_values.items():
+            np.testing.assert_allclose(found[name], value, rtol=CLOSE, atol=CLOSE, err_msg=name)
+        values = next_values
+
+
+@pytest.mark.parametrize("case", [case for case in GATHERED if "factor" in case.name or "cells" in case.name], ids=str)
+def test_data_far_from_zero_keep_their_digits(case: Gathering) -> None:
+    whole, few, values = both_ways(case, shift=1e9)
+    for _ in range(3):
+        expected, less = whole.look(values), few.look(values)
+        assert less.objective == pytest.approx(expected.objective, rel=1e-9)
+        next_values, found = whole.next_values(expected, values), few.next_values(less, values)
+        for name, value in next_values.items():
+            np.testing.assert_allclose(found[name], value, rtol=1e-8, atol=1e-8, err_msg=name)
+        values = next_values
+
+
+@pytest.mark.parametrize("case, reason", NEAR_MISSES, ids=str)
+def test_what_moments_do_not_tell_is_declined(case: Gathering, reason: str) -> None:
+    fit = case.build().learn(case.data(np.random.default_rng(0)), goal="map", restarts=1, iterations=2)
+    assert isinstance(fit, EstimatedFit)
+    found = gathered_once(fit.derivation, fit.columns, fit.sizes)
+    assert isinstance(found, Declined)
+    assert reason in found.reason
+    assert "stand for" not in fit.how
