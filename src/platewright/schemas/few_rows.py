@@ -190,7 +190,9 @@ def _position(expression: Expression, row: str) -> Iterator[str]:
     for part in walk(expression):
         inside = [at for at in children(part) if isinstance(at, Index) and at.plate == row]
         if inside and not isinstance(part, Reference):
-            yield f"{part} needs the place of an element of `{row}`" if not isinstance(part, Lag) else "rows are a chain"
+            yield (
+                f"{part} needs the place of an element of `{row}`" if not isinstance(part, Lag) else "rows are a chain"
+            )
         if isinstance(part, Literal) and row in part.plates:
             yield f"the model holds a table over `{row}`"
         if not isinstance(part, Sum) and any(index.plate == row for index in bound(part)):

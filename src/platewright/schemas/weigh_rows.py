@@ -96,9 +96,7 @@ class Weigher:
 
     def assigned(self, statement: Assign) -> Assign:
         """An assignment for each of the few rows, or from weighed sums over them."""
-        return replace(
-            statement, indices=self.axes(statement.indices), expression=self.weighed(statement.expression)
-        )
+        return replace(statement, indices=self.axes(statement.indices), expression=self.weighed(statement.expression))
 
     def statement(self, statement: Statistic | Pool) -> Statistic | Pool:
         """A pass over the few rows."""

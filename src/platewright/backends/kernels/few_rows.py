@@ -46,6 +46,12 @@ def few_rows(squared: Array, kept: Sequence[Array]) -> tuple[Array, list[Array],
     return found
 
 
+def rows_joined(columns: Sequence[tuple[Array, int]]) -> Array:
+    """Columns side by side, each given with how many numbers it has in a row."""
+    flat = [np.asarray(column, dtype=float).reshape(len(column), width) for column, width in columns]
+    return np.concatenate(flat, axis=1)
+
+
 def gathered_with(
     some: tuple[Array, list[Array], Array], more: tuple[Array, list[Array], Array]
 ) -> tuple[Array, list[Array], Array]:
@@ -85,7 +91,7 @@ def standing_for(rows: Array, weight: Array) -> tuple[Array, Array]:
     apart = rows - near[:, None]
     shift = (share * apart).sum(axis=1)  # what rounding left of a mean far from zero
     mean = near + shift
-    root = np.linalg.qr(np.sqrt(weight)[..., None] * (apart - shift[:, None]), mode="r")
+    root = np.asarray(np.linalg.qr(np.sqrt(weight)[..., None] * (apart - shift[:, None]), mode="r"))
     spread = np.sqrt((root**2).sum(axis=1) / total[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(spread > 0, np.abs(mean) / spread, 0.0).max(axis=-1, initial=0.0)

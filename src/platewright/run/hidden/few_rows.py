@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.backends.kernels.few_rows import FEWER, few_rows, gathered, gathered_with
+from platewright.backends.kernels.few_rows import FEWER, few_rows, gathered, gathered_with, rows_joined
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.run.hidden.em import Estimate, Expected, Runner
@@ -100,8 +100,8 @@ def _on_rows(few: FewRows) -> set[str]:
 def _flat(few: FewRows, columns: Values) -> tuple[Array, list[Array]]:
     """Columns with rows first: those of which moments matter side by side, the others one by one."""
     parts = [_rows_first(columns, column) for column in few.squared]
-    flat = [np.asarray(part, dtype=float).reshape(len(part), int(np.prod(part.shape[1:]))) for part in parts]
-    return np.concatenate(flat, axis=1), [_rows_first(columns, column) for column in few.kept]
+    flat = rows_joined([(part, int(np.prod(part.shape[1:]))) for part in parts])
+    return flat, [_rows_first(columns, column) for column in few.kept]
 
 
 def _rows_first(columns: Values, column: RowColumn) -> Array:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from platewright.family import Array
+from platewright.operation import Declined
 from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.few_rows import FewRunner, Gathered, gathered_once
-from platewright.operation import Declined
 from schemas.row_moments import GATHERED, NEAR_MISSES, Gathering
 
 CLOSE = 1e-10
