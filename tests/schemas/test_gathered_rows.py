@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
+from backends.running import running
+from platewright.backends.numpy.em import em_emitter
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.run.hidden.em import Runner
@@ -61,3 +65,43 @@ def test_what_moments_do_not_tell_is_declined(case: Gathering, reason: str) -> N
     assert isinstance(found, Declined)
     assert reason in found.reason
     assert "stand for" not in fit.how
+
+
+@pytest.mark.parametrize("case", GATHERED, ids=str)
+def test_what_is_expected_of_each_row_is_there(case: Gathering) -> None:
+    fit = case.build().learn(case.data(np.random.default_rng(0)), goal="map", restarts=2, iterations=30)
+    assert isinstance(fit, EstimatedFit)
+    assert "stand for" in fit.how
+    assert all(after >= before - 1e-9 * abs(before) for before, after in pairwise(fit.estimate.objective))
+    whole = Runner(fit.derivation, fit.columns, fit.sizes).expected(fit.estimate.values)
+    assert fit.log_joint == pytest.approx(whole.objective, rel=CLOSE)
+    for name in fit.derivation.latent.names:
+        member = next(m for g in fit.derivation.latent.gaussian for m in g.members if m.name == name)
+        found = fit.expected(name)
+        assert found.shape == tuple(fit.sizes[axis.plate] for axis in member.axes)
+        point = whole.expectations[member.point]
+        np.testing.assert_allclose(found, point.mean(axis=point.ndim - 1 - len(member.inner)), atol=1e-12)
+
+
+@pytest.mark.parametrize("case", GATHERED, ids=str)
+def test_the_source_gathers_rows_too_and_ends_where_the_library_does(case: Gathering) -> None:
+    fit = case.build().learn(case.data(np.random.default_rng(0)), goal="map", restarts=1, iterations=15)
+    assert isinstance(fit, EstimatedFit)
+    emitter = em_emitter(fit.derivation)
+    emitter.module()
+    space = running(fit.source())
+    data = {emitter.names(name): value for name, value in fit.columns.items()}
+    size = {emitter.names(plate): value for plate, value in fit.sizes.items()}
+    few = space["gather_rows"](data, size)[1]
+    assert few[emitter.names("n.few")] <= case.most
+    found = space["learn"](data, size, seed=fit.seed, restarts=1, iterations=15)
+    assert found["log_joint"] == pytest.approx(fit.log_joint, rel=1e-9)
+    for name, value in fit.estimate.values.items():
+        np.testing.assert_allclose(found[emitter.names(name)], value, rtol=1e-6, atol=1e-8)
+
+
+def test_plans_tell_whether_rows_are_gathered() -> None:
+    case, (other, reason) = GATHERED[0], NEAR_MISSES[0]
+    told = case.build().derive(["x"], goal="map").explain()
+    assert "rows of n enter by count, mean and scatter of x, gathered in one pass" in told
+    assert f"every iteration goes over all rows: {reason}" in other.build().derive(["x"], goal="map").explain()

@@ -779,12 +779,15 @@ def few_rows(squared, kept):
         end = begin + max(ROWS_TO_GATHER, len(found[2]))
         more = squared[begin:end], [column[begin:end] for column in kept]
         found = gathered_with(found, (*more, np.ones(len(more[0]))))
-        if FEWER * len(found[2]) > count:
+        if not are_few(len(found[2]), count):
             break
         begin = end
-    if FEWER * len(found[2]) > count:
-        return squared, list(kept), np.ones(count)
-    return found
+    return found if are_few(len(found[2]), count) else (squared, list(kept), np.ones(count))
+
+
+def are_few(some, count):
+    """Whether it pays to let some rows stand for all."""
+    return FEWER * some < count
 
 
 def rows_joined(columns):
@@ -818,7 +821,10 @@ def gathered(squared, kept, weight):
         weights.append(heavy.ravel())
         first.append(np.repeat(order[begins[chosen]], few))
     at_first = np.concatenate(first)
-    return np.concatenate(parts), [column[at_first] for column in kept], np.concatenate(weights)
+    sorted_by = np.argsort(group[at_first], kind="stable")  # the same order, however the rows were cut
+    at_first = at_first[sorted_by]
+    found, weight = np.concatenate(parts)[sorted_by], np.concatenate(weights)[sorted_by]
+    return found, [column[at_first] for column in kept], weight
 
 
 def standing_for(rows, weight):
@@ -831,6 +837,7 @@ def standing_for(rows, weight):
     shift = (share * apart).sum(axis=1)  # what rounding left of a mean far from zero
     mean = near + shift
     root = np.asarray(np.linalg.qr(np.sqrt(weight)[..., None] * (apart - shift[:, None]), mode="r"))
+    root = root * np.where(np.diagonal(root, axis1=1, axis2=2) < 0, -1.0, 1.0)[..., None]  # R is unique then
     spread = np.sqrt((root**2).sum(axis=1) / total[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(spread > 0, np.abs(mean) / spread, 0.0).max(axis=-1, initial=0.0)

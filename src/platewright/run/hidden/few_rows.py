@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from platewright.backends.kernels.few_rows import FEWER, few_rows, gathered, gathered_with, rows_joined
+from platewright.backends.kernels.few_rows import are_few, few_rows, gathered, gathered_with, rows_joined
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.run.hidden.em import Estimate, Expected, Runner
@@ -47,6 +47,12 @@ def gathered_once(plan: EMPlan, columns: Values, sizes: Mapping[str, int]) -> Ga
     return few if isinstance(few, Declined) else gathered_columns(few, columns, sizes)
 
 
+def gathered_from(plan: EMPlan, batches: Iterable[Values], sizes: Mapping[str, int]) -> Gathered | Declined:
+    """The same of rows that come in batches."""
+    few = find_few_rows(plan)
+    return few if isinstance(few, Declined) else gathered_batches(few, batches, sizes)
+
+
 def gathered_columns(few: FewRows, columns: Values, sizes: Mapping[str, int]) -> Gathered | Declined:
     """The few rows of columns in memory."""
     squared, kept = _flat(few, columns)
@@ -62,7 +68,7 @@ def gathered_batches(few: FewRows, batches: Iterable[Values], sizes: Mapping[str
         squared, kept = _flat(few, columns)
         part = (squared, kept, np.ones(len(squared)))
         found = gathered(*part) if found is None else gathered_with(found, part)
-        if FEWER * len(found[2]) > sizes[few.row]:
+        if not are_few(len(found[2]), sizes[few.row]):
             break
     assert found is not None  # there is at least one batch
     return _made(few, columns, sizes, *found)
@@ -71,7 +77,7 @@ def gathered_batches(few: FewRows, batches: Iterable[Values], sizes: Mapping[str
 def _made(
     few: FewRows, columns: Values, sizes: Mapping[str, int], rows: Array, kept: list[Array], weight: Array
 ) -> Gathered | Declined:
-    if FEWER * len(weight) > sizes[few.row]:
+    if not are_few(len(weight), sizes[few.row]):
         shown = ", ".join(column.name for column in few.kept)
         count = f"{sizes[few.row]} rows of `{few.row}`"
         if shown:
@@ -131,9 +137,13 @@ class FewRunner(InMemory):
 
 def run_on_few(found: Gathered, whole: Runner, **options: Any) -> Estimate:
     """The search for the best mode on few rows; `whole` has them all."""
-    recalled = partial(Later, whole)
-    runner = FewRunner(found.few.plan, found.columns, found.sizes, reals=whole.reals_in_a_row, recalled=recalled)
+    runner = few_runner(found, whole.reals_in_a_row, partial(Later, whole))
     return search(runner, **with_initial(whole.plan, found.sizes, options))
+
+
+def few_runner(found: Gathered, reals: float, recalled: Callable[[Values], Values]) -> FewRunner:
+    """The two steps on few rows, and how what is expected of all of them is made at the end."""
+    return FewRunner(found.few.plan, found.columns, found.sizes, reals=reals, recalled=recalled)
 
 
 class Later(Mapping[str, Array]):
