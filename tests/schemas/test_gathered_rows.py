@@ -13,7 +13,7 @@ from platewright.family import Array
 from platewright.operation import Declined
 from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.few_rows import FewRunner, Gathered, gathered_once
+from platewright.run.hidden.few_rows import FewRunner, Gathered, few_runner, gathered_once
 from schemas.row_moments import GATHERED, NEAR_MISSES, Gathering
 
 CLOSE = 1e-10
@@ -30,7 +30,7 @@ def both_ways(case: Gathering, seed: int = 0, shift: float = 0.0) -> tuple[Runne
     found = gathered_once(plan, columns, sizes)
     assert isinstance(found, Gathered), found.reason
     assert 0 < found.sizes[found.few.weigher.few] <= case.most
-    return Runner(plan, columns, sizes), FewRunner(found.few.plan, found.columns, found.sizes), fit.estimate.values
+    return Runner(plan, columns, sizes), few_runner(found, 1.0, dict), fit.estimate.values
 
 
 @pytest.mark.parametrize("case", GATHERED, ids=str)

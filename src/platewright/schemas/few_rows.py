@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from platewright.algebra.degree import degree
 from platewright.algebra.expression import (
@@ -64,6 +65,11 @@ class FewRows:
     def row(self) -> str:
         """The plate of the rows."""
         return self.weigher.row
+
+    @cached_property
+    def elsewhere(self) -> Program:
+        """The log factors without hidden variables."""
+        return self.weigher.log_factors(self.plan)
 
     @property
     def because(self) -> str:

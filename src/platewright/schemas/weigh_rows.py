@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from platewright.algebra.build import multiply, total
+from platewright.algebra.build import multiply, total, totals
 from platewright.algebra.expression import Expression, Index, Reference, Sum, names, rebuild
 from platewright.graph.graph import Factor
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Assign, Cell, Feature, Pool, Statistic
+from platewright.schemas.body_program import body_program
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import GaussianGroup, GaussianMember
 
@@ -72,6 +73,15 @@ class Weigher:
         """A log factor of rows, each counted as often as its weight says."""
         weighed = multiply(self.weight_of(factor.axes), self.weighed(factor.expression))
         return Factor(factor.owner, self.axes(factor.axes), weighed)
+
+    def log_factors(self, plan: EMPlan) -> Program:
+        """The sums of log factors of a weighed plan that hold no hidden variable."""
+        body = [
+            Assign(f"log_factor.{k}", (), totals(factor.expression, factor.axes), factor.owner)
+            for k, factor in enumerate(plan.rest)
+        ]
+        found = body_program(plan.graph, body, {self.weight: (self.index,)})
+        return replace(found, columns={name: self.axes(axes) for name, axes in found.columns.items()})
 
     def group(self, group: GaussianGroup) -> GaussianGroup:
         """Hidden Gaussians of the few rows; where they are of groups of rows, the sums inside have weights."""

@@ -21,7 +21,7 @@ from platewright.run.execute import Loaded, Statistics, arguments, finish, loade
 from platewright.run.hidden.chain import some_steps
 from platewright.run.hidden.chain_group import possible, shared
 from platewright.run.hidden.climbing import Climb, Slope, climb
-from platewright.run.hidden.gaussian_hidden import condition, with_points
+from platewright.run.hidden.gaussian_hidden import condition, weighed, with_points
 from platewright.run.hidden.interior import moved_inside
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
@@ -135,8 +135,7 @@ class Runner:
             everything |= conditioned.arrays
             steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
             if not cloud.classes:
-                weight = evaluate(cloud.weight, Environment(everything, self.sizes), cloud.batch)
-                total += float(np.sum(weight * conditioned.log_norm))
+                total += float(np.sum(weighed(cloud, conditioned.log_norm, everything, self.sizes)))
         passed = [possible(chain, everything, self.sizes) for chain in self.plan.latent.chains]
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             everything |= one.arrays
@@ -152,11 +151,13 @@ class Runner:
             found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             found |= shared(chain, one, {**everything, **found}, self.sizes)
+        return Expected(found, total + self.elsewhere(everything), steepest)
+
+    def elsewhere(self, everything: Mapping[str, Array]) -> float:
+        """The log factors without hidden variables."""
         environment = Environment(everything, self.sizes)
         with np.errstate(divide="ignore"):
-            for factor in self.plan.rest:
-                total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
-        return Expected(found, total, steepest)
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
 
     @cached_property
     def reals_in_a_row(self) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 from platewright.backends.kernels.few_rows import are_few, few_rows, gathered, gathered_with, rows_joined
 from platewright.family import Array
 from platewright.operation import Declined
+from platewright.program.program import Program
+from platewright.run.execute import finish, loaded
 from platewright.run.hidden.em import Estimate, Expected, Runner
 from platewright.run.hidden.em_search import InMemory, search, with_initial
 from platewright.run.hidden.native_em import EMStep
@@ -126,6 +128,16 @@ class FewRunner(InMemory):
     """Real numbers in an element of a hidden variable, which few rows do not tell."""
     recalled: Callable[[Values], Values] = dict
 
+    rest: Program | None = None
+    """The log factors without hidden variables."""
+
+    def elsewhere(self, everything: Values) -> float:
+        """The log factors without hidden variables, by one program: there is little else to do in a step."""
+        if self.rest is None or not self.rest.body:
+            return super().elsewhere(everything)
+        found = finish(self.rest, loaded(self.rest), {}, everything, self.sizes)
+        return float(sum(np.sum(value) for value in found.values()))
+
     @cached_property
     def reals_in_a_row(self) -> float:
         return self.reals
@@ -143,7 +155,9 @@ def run_on_few(found: Gathered, whole: Runner, **options: Any) -> Estimate:
 
 def few_runner(found: Gathered, reals: float, recalled: Callable[[Values], Values]) -> FewRunner:
     """The two steps on few rows, and how what is expected of all of them is made at the end."""
-    return FewRunner(found.few.plan, found.columns, found.sizes, reals=reals, recalled=recalled)
+    return FewRunner(
+        found.few.plan, found.columns, found.sizes, reals=reals, recalled=recalled, rest=found.few.elsewhere
+    )
 
 
 class Later(Mapping[str, Array]):
