@@ -21,7 +21,7 @@ from platewright.backends.kernels.trials import LEAST_WARM_UP
 from platewright.backends.numpy.collapsed import _CollapsedEmitter
 from platewright.backends.numpy.em import em_emitter
 from platewright.backends.numpy.gibbs import _GibbsEmitter
-from platewright.backends.numpy.mean_field import _MeanFieldEmitter
+from platewright.backends.numpy.mean_field import mean_field_emitter
 from platewright.backends.plan_source import plan_source
 from platewright.errors import NotSolvable, PlatewrightError
 from platewright.run.checks.simulating import small_data
@@ -40,7 +40,7 @@ EMITTERS: Mapping[str, Any] = {
     "em": em_emitter,
     "gibbs": _GibbsEmitter,
     "collapsed-gibbs": _CollapsedEmitter,
-    "mean-field": _MeanFieldEmitter,
+    "mean-field": mean_field_emitter,
 }
 OPTIONS: Mapping[str, Mapping[str, float]] = {
     "em": {"seed": 2, "restarts": 1, "iterations": 15},  # the library takes longer steps after 20

@@ -21,7 +21,6 @@ class Gathering:
     data: Callable[[np.random.Generator], Data]
     most: int
     """Rows that may be left."""
-    goal: str = "map"
 
     def __str__(self) -> str:
         return self.name
@@ -313,6 +312,9 @@ def own_precisions() -> pw.Model:
 def many_doses(generator: np.random.Generator) -> Data:
     return dosed(generator, 10**9)
 
+
+FIELDS = tuple(case for case in GATHERED if case.name in ("principal_components", "random_effects", "random_slopes"))
+"""Those whose rows mean field gathers too: elsewhere it takes what is hidden in each row as a parameter of it."""
 
 NEAR_MISSES = (
     (Gathering("classes_of_rows", classes_of_rows, factor_data, 0), "the probabilities of u are other ones"),

@@ -14,7 +14,9 @@ from platewright.operation import Declined
 from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.few_rows import FewRunner, Gathered, few_runner, gathered_once
-from schemas.row_moments import GATHERED, NEAR_MISSES, Gathering
+from platewright.run.hidden.mean_field import Runner as Updates
+from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from schemas.row_moments import FIELDS, GATHERED, NEAR_MISSES, Gathering
 
 CLOSE = 1e-10
 
@@ -105,3 +107,24 @@ def test_plans_tell_whether_rows_are_gathered() -> None:
     told = case.build().derive(["x"], goal="map").explain()
     assert "rows of n enter by count, mean and scatter of x, gathered in one pass" in told
     assert f"every iteration goes over all rows: {reason}" in other.build().derive(["x"], goal="map").explain()
+
+
+@pytest.mark.parametrize("case", FIELDS, ids=str)
+def test_an_update_on_few_rows_is_the_update_on_all(case: Gathering) -> None:
+    fit = case.build().learn(case.data(np.random.default_rng(0)), by="mean-field", restarts=1, iterations=4)
+    assert isinstance(fit, MeanFieldFit) and "stand for" in fit.how
+    plan, columns, sizes = fit.derivation, fit.columns, fit.sizes
+    less = gathered_once(plan, columns, sizes)
+    assert isinstance(less, Gathered) and less.sizes[less.few.weigher.few] <= case.most
+    whole, few = Updates(plan, columns, sizes), Updates(less.few.plan, less.columns, less.sizes)
+    moments = {name: value for name, value in fit.result.expectations.items() if not name.endswith(".point")}
+    for _ in range(3):
+        (expected, entropy), (fewer, less_entropy) = whole.hidden(moments), few.hidden(moments)
+        assert less_entropy == pytest.approx(entropy, rel=CLOSE)
+        settled, found = whole.posterior({**moments, **expected}), few.posterior({**moments, **fewer})
+        assert found.evidence == pytest.approx(settled.evidence, rel=CLOSE)
+        for name, value in settled.moments.items():
+            np.testing.assert_allclose(found.moments[name], value, rtol=CLOSE, atol=CLOSE, err_msg=name)
+        moments = settled.moments
+    for member in (member for group in plan.latent.gaussian for member in group.members):
+        assert fit.expected(member.name).shape == tuple(sizes[axis.plate] for axis in member.axes)

@@ -196,7 +196,7 @@ def _summed(loops: Sequence[Index]) -> str:
     return "".join(f"sum_{index.name} " for index in loops)
 
 
-def _about_rows(plan: EMPlan) -> list[str]:
+def _about_rows(plan: EMPlan | MeanFieldPlan) -> list[str]:
     """Whether rows are gathered before the iterations, where what is hidden is Gaussian."""
     if not plan.latent.gaussian:
         return []
@@ -210,6 +210,7 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
     lines = _heading(plan, "hidden", sorted(plan.latent.names))
     if isinstance(plan, MeanFieldPlan):
+        lines += _about_rows(plan)
         if plan.latent.names:
             lines.append("hidden variables: their distribution from expected log factors of the parameters")
         second = "parameters: their exact posterior, with expected statistics in place of known ones"

@@ -25,6 +25,7 @@ from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.few_rows import Gathered, gathered_once, run_on_few
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import run_mean_field
+from platewright.run.hidden.mean_field_search import run_on_few as field_on_few
 from platewright.run.samplers.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.collapsed import CollapsedPlan
@@ -105,11 +106,17 @@ def _run(
                 best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
             return EstimatedFit(plan, columns, sizes, best, labels=labels, seed=seed, backend=chosen)
         case MeanFieldPlan():
-            for program in plan.latent.programs:
-                check_sizes(program, sizes, plan.latent.points | plan.noises)
+            less = gathered_once(plan, columns, sizes)
+            soft, own = (less.few.plan, less.sizes) if isinstance(less, Gathered) else (plan, sizes)
+            for program in soft.latent.programs:
+                check_sizes(program, own, plan.latent.points | plan.noises)
             path = options.pop("checkpoint", None)
             store = _checkpoint(plan, columns, path, {**options, "seed": seed})
-            bounded = run_mean_field(plan, columns, sizes, seed=seed, checkpoint=store, **options)
+            told = {"seed": seed, "checkpoint": store, **options}
+            if isinstance(less, Gathered):
+                bounded = field_on_few(less, plan, columns, sizes, **told)
+                return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed, backend=less.backend)
+            bounded = run_mean_field(plan, columns, sizes, **told)
             return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed)
         case EvidencePlan():
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)

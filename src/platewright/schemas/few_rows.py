@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic
 
 from platewright.algebra.degree import degree
 from platewright.algebra.expression import (
@@ -30,16 +31,18 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
-from platewright.graph.graph import Graph
+from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import gradient_name
-from platewright.schemas.weigh_rows import Weigher
+from platewright.schemas.mean_field import MeanFieldPlan
+from platewright.schemas.weigh_rows import HiddenPlan, Weigher
 
 NAME = "gather rows"
+AnyPlan = EMPlan | MeanFieldPlan
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,10 @@ class RowColumn:
 
 
 @dataclass(frozen=True)
-class FewRows:
+class FewRows(Generic[HiddenPlan]):
     """How rows are gathered, and the plan on the few rows that stand for them."""
 
-    plan: EMPlan
+    plan: HiddenPlan
     weigher: Weigher
     squared: tuple[RowColumn, ...]
     """Columns of which moments are enough."""
@@ -91,7 +94,7 @@ class Form:
     owner: str = ""
 
 
-def find_few_rows(plan: EMPlan) -> FewRows | Declined:
+def find_few_rows(plan: HiddenPlan) -> FewRows[HiddenPlan] | Declined:
     """The rows of the innermost plate that can be gathered, or why there are none."""
     reasons = []
     for row in _row_plates(plan.graph):
@@ -114,7 +117,7 @@ def _depth(graph: Graph, plate: str) -> int:
     return 0 if outer is None else 1 + _depth(graph, outer)
 
 
-def _gathered(plan: EMPlan, row: str) -> FewRows | Declined:
+def _gathered(plan: HiddenPlan, row: str) -> FewRows[HiddenPlan] | Declined:
     if reason := next(_apart(plan, row), ""):
         return Declined(NAME, reason)
     columns: list[RowColumn] = []
@@ -143,20 +146,25 @@ def _gathered(plan: EMPlan, row: str) -> FewRows | Declined:
     return FewRows(weigher.plan(plan), weigher, tuple(squared), kept)
 
 
-def _read(plan: EMPlan) -> list[str]:
+def _read(plan: AnyPlan) -> list[str]:
     """Known columns that some step reads."""
     used = {name for expression in _every(plan) for name in names(expression)}
     return [name for name in plan.graph.nodes if plan.graph.is_known(name) and name in used]
 
 
-def _every(plan: EMPlan) -> Iterator[Expression]:
+def _every(plan: AnyPlan) -> Iterator[Expression]:
     for program in _programs(plan):
         for statement in (*program.passes, *program.body):
             yield from expressions_of(statement)
-    yield from (factor.expression for factor in plan.rest)
+    yield from (factor.expression for factor in _rest(plan))
 
 
-def _programs(plan: EMPlan) -> list[Program]:
+def _rest(plan: AnyPlan) -> tuple[Factor, ...]:
+    """Log factors that are part of an objective by themselves; a bound has them in its evidence."""
+    return plan.rest if isinstance(plan, EMPlan) else ()
+
+
+def _programs(plan: AnyPlan) -> list[Program]:
     own = [program for group in plan.latent.gaussian for program in (group.curvature, group.value)]
     return [*plan.latent.programs, *own]
 
@@ -164,7 +172,7 @@ def _programs(plan: EMPlan) -> list[Program]:
 # -- what rows may not do ---
 
 
-def _apart(plan: EMPlan, row: str) -> Iterator[str]:
+def _apart(plan: AnyPlan, row: str) -> Iterator[str]:
     """Why elements of a plate are more than rows that add something each."""
     graph = plan.graph
     if plan.latent.hidden:
@@ -182,7 +190,7 @@ def _apart(plan: EMPlan, row: str) -> Iterator[str]:
     for group in plan.latent.gaussian:
         if any(axis.plate == row for member in group.members for axis in member.inner):
             yield f"{group.name} is one Gaussian of all elements of `{row}`"
-    for ascent in plan.ascents:
+    for ascent in plan.ascents if isinstance(plan, EMPlan) else ():
         if any(index.plate == row for factor in ascent.factors for index in all_indices(factor.summed)):
             yield f"the slopes of {', '.join(ascent.variables)} need every row at each look"
     for expression in _every(plan):
@@ -232,9 +240,9 @@ def _indices(statement: Statistic | Pool) -> tuple[Index, ...]:
 # -- degrees ---
 
 
-def _forms(plan: EMPlan, row: str) -> list[Form]:
+def _forms(plan: AnyPlan, row: str) -> list[Form]:
     """All that is computed of rows, with the degree in the values of a row up to which moments are enough."""
-    found = [Form(factor.expression, 2, owner=factor.owner) for factor in plan.rest]
+    found = [Form(factor.expression, 2, owner=factor.owner) for factor in _rest(plan)]
     points: frozenset[str] = frozenset()
     for group in plan.latent.gaussian:
         if row not in {axis.plate for axis in group.batch}:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from platewright.algebra.build import multiply, total, totals
 from platewright.algebra.expression import Expression, Index, Reference, Sum, names, rebuild
@@ -18,6 +19,9 @@ from platewright.program.statements import Assign, Cell, Feature, Pool, Statisti
 from platewright.schemas.body_program import body_program
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import GaussianGroup, GaussianMember
+from platewright.schemas.mean_field import MeanFieldPlan
+
+HiddenPlan = TypeVar("HiddenPlan", bound=EMPlan | MeanFieldPlan)
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Weigher:
         """A position among them."""
         return Index(self.row, self.few)
 
-    def plan(self, plan: EMPlan) -> EMPlan:
+    def plan(self, plan: HiddenPlan) -> HiddenPlan:
         """All steps on few rows."""
         gaussian = tuple(self.group(group) for group in plan.latent.gaussian)
         programs = tuple(self.program(program) for program in plan.latent.programs)
@@ -74,7 +78,7 @@ class Weigher:
         weighed = multiply(self.weight_of(factor.axes), self.weighed(factor.expression))
         return Factor(factor.owner, self.axes(factor.axes), weighed)
 
-    def log_factors(self, plan: EMPlan) -> Program:
+    def log_factors(self, plan: EMPlan | MeanFieldPlan) -> Program:
         """The sums of log factors of a weighed plan that hold no hidden variable."""
         body = [
             Assign(f"log_factor.{k}", (), totals(factor.expression, factor.axes), factor.owner)

@@ -21,8 +21,8 @@ from platewright.backends.kernels import ascent, coordinates, density, few_rows
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support
-from platewright.backends.numpy.few_rows import CALL, gather_function
 from platewright.backends.numpy.few_rows import RESERVED as GATHERING
+from platewright.backends.numpy.few_rows import gather_function, gathering_first
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.modes import inside_lines, mode_lines
 from platewright.backends.numpy.movers import MoverText
@@ -59,7 +59,7 @@ class _EMEmitter(HiddenEmitter):
     title = "expectation maximisation"
     plan: EMPlan
 
-    def __init__(self, plan: EMPlan, few: FewRows | None = None) -> None:
+    def __init__(self, plan: EMPlan, few: FewRows[EMPlan] | None = None) -> None:
         endings = [f"_{number}" for number in range(len(plan.latent.programs))]
         words = ("statistics", "maximise", *(("log_factors", "slopes") if plan.ascents else ()))
         reserved = [*RESERVED, *(word + end for word in words for end in endings)]
@@ -89,10 +89,7 @@ class _EMEmitter(HiddenEmitter):
     def learn_function(self) -> str:
         """The search; where few rows stand for all, they are gathered first."""
         text = without_hints(definitions(em_support)["learn"])
-        if self.few is None:
-            return text
-        doc = next(line for line in text.splitlines() if line.strip().startswith('"""'))
-        return text.replace(doc, f"{doc}\n    {CALL}", 1)
+        return text if self.few is None else gathering_first(text)
 
     # -- maximisation ---
 

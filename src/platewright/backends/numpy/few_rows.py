@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from platewright.algebra.expression import Index
 from platewright.backends.naming import comment
 from platewright.backends.numpy.program import Emitter
+from platewright.schemas.em import EMPlan
 from platewright.schemas.few_rows import FewRows, RowColumn
+from platewright.schemas.mean_field import MeanFieldPlan
 
 RESERVED = ("gather_rows", "rows", "kept")
 """Names that mean something in the function."""
 CALL = "data, size = gather_rows(data, size)"
 
 
-def gather_function(emitter: Emitter, few: FewRows) -> str:
+def gather_function(emitter: Emitter, few: FewRows[EMPlan] | FewRows[MeanFieldPlan]) -> str:
     """The function from data and sizes to those of the few rows."""
     names, size = emitter.names, emitter.printer.size
     axes = {name: node.axes for name, node in few.plan.graph.nodes.items()}
@@ -38,6 +40,12 @@ def gather_function(emitter: Emitter, few: FewRows) -> str:
     lines.append(f'return {{**data, {found}}}, {{**size, "{short}": len({weight})}}')
     doc = f"A few rows in the place of all: {comment(few.because)}."
     return "\n".join(["def gather_rows(data, size):", f'    """{doc}"""', *(f"    {line}" for line in loads + lines)])
+
+
+def gathering_first(learn: str) -> str:
+    """The text of `learn` on few rows: they are gathered before all else."""
+    doc = next(line for line in learn.splitlines() if line.strip().startswith('"""'))
+    return learn.replace(doc, f"{doc}\n    {CALL}", 1)
 
 
 def _inner(axes: Sequence[Index], column: RowColumn) -> tuple[Index, ...]:

@@ -95,7 +95,7 @@ class BatchedRunner:
         """Expectations at given parameters, by another pass for whoever asks."""
         return Recalled(self.plan.latent, self.file, partial(self._expectations, values))
 
-    def on_few(self, found: Gathered) -> FewRunner:
+    def on_few(self, found: Gathered[EMPlan]) -> FewRunner:
         """The two steps on the few rows that stand for those of the file."""
         return few_runner(found, self._few.reals_in_a_row, self.recalled)
 

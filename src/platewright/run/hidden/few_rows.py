@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
@@ -19,15 +19,16 @@ from platewright.run.hidden.em_search import InMemory, search, with_initial
 from platewright.run.hidden.native_em import EMStep
 from platewright.schemas.em import EMPlan
 from platewright.schemas.few_rows import NAME, FewRows, RowColumn, find_few_rows
+from platewright.schemas.weigh_rows import HiddenPlan
 
 Values = Mapping[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class Gathered(Generic[HiddenPlan]):
     """Few rows with weights, and the sizes of all plates: that of the rows themselves stays what it was."""
 
-    few: FewRows
+    few: FewRows[HiddenPlan]
     columns: Values
     sizes: Mapping[str, int]
 
@@ -43,26 +44,32 @@ class Gathered:
         return f"{short} rows stand for {many}: {self.few.because}"
 
 
-def gathered_once(plan: EMPlan, columns: Values, sizes: Mapping[str, int]) -> Gathered | Declined:
+def gathered_once(plan: HiddenPlan, columns: Values, sizes: Mapping[str, int]) -> Gathered[HiddenPlan] | Declined:
     """The few rows that stand for those in memory, or why all of them are needed in every iteration."""
     few = find_few_rows(plan)
     return few if isinstance(few, Declined) else gathered_columns(few, columns, sizes)
 
 
-def gathered_from(plan: EMPlan, batches: Iterable[Values], sizes: Mapping[str, int]) -> Gathered | Declined:
+def gathered_from(
+    plan: HiddenPlan, batches: Iterable[Values], sizes: Mapping[str, int]
+) -> Gathered[HiddenPlan] | Declined:
     """The same of rows that come in batches."""
     few = find_few_rows(plan)
     return few if isinstance(few, Declined) else gathered_batches(few, batches, sizes)
 
 
-def gathered_columns(few: FewRows, columns: Values, sizes: Mapping[str, int]) -> Gathered | Declined:
+def gathered_columns(
+    few: FewRows[HiddenPlan], columns: Values, sizes: Mapping[str, int]
+) -> Gathered[HiddenPlan] | Declined:
     """The few rows of columns in memory."""
     squared, kept = _flat(few, columns)
     rows, held, weight = few_rows(squared, kept)
     return _made(few, columns, sizes, rows, held, weight)
 
 
-def gathered_batches(few: FewRows, batches: Iterable[Values], sizes: Mapping[str, int]) -> Gathered | Declined:
+def gathered_batches(
+    few: FewRows[HiddenPlan], batches: Iterable[Values], sizes: Mapping[str, int]
+) -> Gathered[HiddenPlan] | Declined:
     """The few rows of batches of rows; what does not lie on them is that of the last."""
     found: tuple[Array, list[Array], Array] | None = None
     columns: Values = {}
@@ -77,8 +84,8 @@ def gathered_batches(few: FewRows, batches: Iterable[Values], sizes: Mapping[str
 
 
 def _made(
-    few: FewRows, columns: Values, sizes: Mapping[str, int], rows: Array, kept: list[Array], weight: Array
-) -> Gathered | Declined:
+    few: FewRows[HiddenPlan], columns: Values, sizes: Mapping[str, int], rows: Array, kept: list[Array], weight: Array
+) -> Gathered[HiddenPlan] | Declined:
     if not are_few(len(weight), sizes[few.row]):
         shown = ", ".join(column.name for column in few.kept)
         count = f"{sizes[few.row]} rows of `{few.row}`"
@@ -99,13 +106,13 @@ def _made(
     return Gathered(few, found, {**sizes, few.weigher.few: len(weight)})
 
 
-def _on_rows(few: FewRows) -> set[str]:
+def _on_rows(few: FewRows[HiddenPlan]) -> set[str]:
     """Columns of rows that no step reads."""
     nodes = few.plan.graph.nodes
     return {name for name, node in nodes.items() if few.row in {axis.plate for axis in node.axes}}
 
 
-def _flat(few: FewRows, columns: Values) -> tuple[Array, list[Array]]:
+def _flat(few: FewRows[HiddenPlan], columns: Values) -> tuple[Array, list[Array]]:
     """Columns with rows first: those of which moments matter side by side, the others one by one."""
     parts = [_rows_first(columns, column) for column in few.squared]
     flat = rows_joined([(part, int(np.prod(part.shape[1:]))) for part in parts])
@@ -147,13 +154,13 @@ class FewRunner(InMemory):
         return self.recalled(values)
 
 
-def run_on_few(found: Gathered, whole: Runner, **options: Any) -> Estimate:
+def run_on_few(found: Gathered[EMPlan], whole: Runner, **options: Any) -> Estimate:
     """The search for the best mode on few rows; `whole` has them all."""
     runner = few_runner(found, whole.reals_in_a_row, partial(Later, whole))
     return search(runner, **with_initial(whole.plan, found.sizes, options))
 
 
-def few_runner(found: Gathered, reals: float, recalled: Callable[[Values], Values]) -> FewRunner:
+def few_runner(found: Gathered[EMPlan], reals: float, recalled: Callable[[Values], Values]) -> FewRunner:
     """The two steps on few rows, and how what is expected of all of them is made at the end."""
     return FewRunner(
         found.few.plan, found.columns, found.sizes, reals=reals, recalled=recalled, rest=found.few.elsewhere
