@@ -21,7 +21,7 @@ from platewright.run.execute import Loaded, Statistics, arguments, finish, loade
 from platewright.run.hidden.chain import some_steps
 from platewright.run.hidden.chain_group import possible, shared
 from platewright.run.hidden.climbing import Climb, Slope, climb
-from platewright.run.hidden.gaussian_hidden import condition, with_points
+from platewright.run.hidden.gaussian_hidden import condition, weighed, with_points
 from platewright.run.hidden.interior import moved_inside
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
@@ -136,7 +136,7 @@ class Runner:
             everything |= conditioned.arrays
             steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
             if not cloud.classes:
-                total += float(np.sum(conditioned.log_norm))
+                total += float(np.sum(weighed(cloud, conditioned.log_norm, everything, self.sizes)))
         passed = [possible(chain, everything, self.sizes) for chain in self.plan.latent.chains]
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             everything |= one.arrays
@@ -152,14 +152,16 @@ class Runner:
             found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             found |= shared(chain, one, {**everything, **found}, self.sizes)
+        return Expected(found, total + self.elsewhere(everything), steepest)
+
+    def elsewhere(self, everything: Mapping[str, Array]) -> float:
+        """The log factors without hidden variables."""
         environment = Environment(everything, self.sizes)
         with np.errstate(divide="ignore"):
-            for factor in self.plan.rest:
-                total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
-        return Expected(found, total, steepest)
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
 
     @cached_property
-    def _reals_in_a_row(self) -> float:
+    def reals_in_a_row(self) -> float:
         """How many real numbers are seen for each element of a hidden variable."""
         nodes = self.plan.graph.nodes
         seen = [name for name in self.columns if name in nodes and nodes[name].kind == "random"]
@@ -193,7 +195,7 @@ class Runner:
         learned = [nodes[name] for name in self.plan.learned]
         smooth = not any(node.domain.is_discrete or node.domain.kind == "circle" for node in learned)
         joined = unconstrained(learned, self.sizes) if smooth else None
-        return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
+        return Slope(self.look, self.next_values, joined, self.reals_in_a_row, STEEPEST)
 
     def look(self, values: Mapping[str, Array]) -> Expected | EMStep:
         """The expectation at given parameters, by C where it is there."""

@@ -33,6 +33,7 @@ from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_val
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search, with_initial
+from platewright.run.hidden.few_rows import FewRunner, Gathered, few_runner, gathered_from
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.native_em import EMStep, NativeEM
 from platewright.run.hidden.native_em_sums import Doubtful
@@ -88,8 +89,16 @@ class BatchedRunner:
 
     def ended(self, climbed: Climb[Passed]) -> Estimate:
         """The result of a climb; probabilities are made when somebody asks for them."""
-        recalled = Recalled(self.plan.latent, self.file, partial(self._expectations, climbed.values))
+        recalled = self.recalled(climbed.values)
         return Estimate(climbed.values, recalled, tuple(climbed.history), climbed.converged, climbed.interrupted)
+
+    def recalled(self, values: Mapping[str, Array]) -> Recalled:
+        """Expectations at given parameters, by another pass for whoever asks."""
+        return Recalled(self.plan.latent, self.file, partial(self._expectations, values))
+
+    def on_few(self, found: Gathered[EMPlan]) -> FewRunner:
+        """The two steps on the few rows that stand for those of the file."""
+        return few_runner(found, self._few.reals_in_a_row, self.recalled)
 
     # -- passes ---
 
@@ -223,9 +232,11 @@ def learn_in_batches(
     file = opened(plan, signature, source, first, length, ROWS_TO_START, seed, backend != "numpy")
     if isinstance(file, Declined):
         return file
-    for program in plan.latent.programs:
-        check_sizes(program, file.sizes, plan.latent.points)
-    chosen = choose_em_backend(plan, backend, file.sizes)
+    few = gathered_from(plan, (batch.columns for batch in file), file.sizes)
+    used, sizes = (few.few.plan, few.sizes) if isinstance(few, Gathered) else (plan, file.sizes)
+    for program in used.latent.programs:
+        check_sizes(program, sizes, plan.latent.points)
+    chosen = few.backend if isinstance(few, Gathered) else choose_em_backend(plan, backend, file.sizes)
     if has_ties(plan) and chosen == "c":
         if file.held:  # rows that would stay in memory anyway
             return Declined("batches", "its C is made for all codes at once")
@@ -233,5 +244,7 @@ def learn_in_batches(
     told = dict(options)
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
     told = with_initial(plan, file.sizes, told)
-    best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
+    batched = BatchedRunner(plan, file, chosen)
+    runner = batched.on_few(few) if isinstance(few, Gathered) else batched
+    best = search(runner, seed=seed, checkpoint=store, **told)
     return EstimatedFit(plan, columns or {}, file.sizes, best, **fitted_in(file, chosen, seed, begin))
