@@ -17,6 +17,7 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.apart import PREAMBLE, declared_text
 from platewright.backends.c_gibbs.chain import ChainWriter
+from platewright.backends.c_gibbs.chain_rows import ChainRowsWriter
 from platewright.backends.c_gibbs.coordinate_slices import CoordinateWriter
 from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
@@ -249,8 +250,8 @@ class _Writer:
                 case Pool():
                     writer.passes((step,))
                 case Triangularise():
-                    rows = RowsWriter(function, step, split.outside, step in whole.values())
-                    rows.triangularise(pools, wanted)
+                    kind = RowsWriter if step.along is None else ChainRowsWriter
+                    kind(function, step, split.outside, step in whole.values()).triangularise(pools, wanted)
 
     def wanted(self, block: Closed) -> frozenset[str]:
         """What later statements and the conditionals read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from platewright.backends.c.support import SUPPORT, support_text, used_of
+from platewright.backends.c_gibbs.chain_support import CHAIN
 from platewright.backends.c_gibbs.charts import CHARTS
 from platewright.backends.c_gibbs.paths import PATHS
 from platewright.backends.c_gibbs.random import RANDOM
@@ -324,7 +325,7 @@ static void sorted_by(const int64_t *code, int64_t rows, int64_t codes, int64_t 
 }
 
 
-SHARED: Mapping[str, str] = {**ALGEBRA, **SPECIAL, **CHARTS, **RANDOM, **PATHS}
+SHARED: Mapping[str, str] = {**ALGEBRA, **CHAIN, **SPECIAL, **CHARTS, **RANDOM, **PATHS}
 """Every shared function by name, those used by others first."""
 
 

@@ -220,27 +220,24 @@ class Posterior:
     ) -> dict[str, Array]:
         block = self.block(found)
         batch = found.statement.batch
-        result = np.empty((count, *block.right.shape))
         scales = self.drawn(found.scale, batch, drawn, count)
         matrices = None
         if found.matrix is not None and found.statement.output is not None:
             output = found.statement.output
             matrices = self.drawn(found.matrix, (*batch, output, Index(output.name + "'", output.plate)), drawn, count)
         tables = {**self.data, **self.values}
-        noise = generator.standard_normal((count, *block.right.shape))
-        inverse = np.linalg.inv(block.root)
-        constant = None if found.statement.outer else block.solved(None)
-        for k in range(count):
-            if constant is None:
-                mean = block.solved(block.outer_values({n: a[k] for n, a in drawn.items()}, tables))
-            else:
-                mean = constant
-            shake = noise[k] / np.sqrt(scales[k])[..., None, None]
-            if matrices is not None:
-                # columns of noise get covariance matrix^-1: z L^-1 with L L' = matrix
-                root = np.linalg.cholesky(matrices[k])
-                shake = np.swapaxes(np.linalg.solve(np.swapaxes(root, -1, -2), np.swapaxes(shake, -1, -2)), -1, -2)
-            result[k] = mean + inverse @ shake
+        shake = generator.standard_normal((count, *block.right.shape)) / np.sqrt(scales)[..., None, None]
+        if matrices is not None:
+            # columns of noise get covariance matrix^-1: z L^-1 with L L' = matrix
+            root = np.swapaxes(np.linalg.cholesky(matrices), -1, -2)
+            shake = np.swapaxes(np.linalg.solve(root, np.swapaxes(shake, -1, -2)), -1, -2)
+        result = block.solved(None) + block.shaken(shake)
+        gain = block.gain()
+        if gain is not None:
+            for k in range(count):
+                outer = block.outer_values({n: a[k] for n, a in drawn.items()}, tables)
+                assert outer is not None
+                result[k] -= gain @ outer[..., None]
         nodes = self.plan.graph.nodes
         return {name: block.variable_array(name, result, nodes[name].axes) for name in found.variables}
 
@@ -288,7 +285,7 @@ class Posterior:
         cross = block.cross()
         if cross is not None and outer is not None:
             right = right - cross @ outer[..., None]
-        error = block.root @ block.stacked_array(point) - right
+        error = block.turned(block.stacked_array(point)) - right
         scale = np.array(evaluate(found.scale, environment, batch))
         columns, outputs = error.shape[-2:]
         log_root = np.asarray(self.values[f"{block.name}.log_root"])

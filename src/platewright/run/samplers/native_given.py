@@ -14,8 +14,8 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.function import Slot, length
 from platewright.backends.c_gibbs.gibbs import GibbsSource
+from platewright.backends.numpy.least_rows import edges_of
 from platewright.backends.numpy.pooling import rows_of_pool
-from platewright.backends.numpy.support import edges_of
 from platewright.family import Array
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Feature, Pool, Statistic
