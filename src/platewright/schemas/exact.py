@@ -147,6 +147,8 @@ def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool
 
 def normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
     """Minus the log normaliser of each undirected component."""
+    if not graph.potentials:
+        return ()
     found = []
     for component in chain_components(graph):
         if not any(graph.nodes[name].kind == "undirected" for name in component):
@@ -233,7 +235,7 @@ def fixed_sizes(graph: Graph) -> dict[str, int]:
     sizes = {name: plate.size for name, plate in graph.plates.items() if plate.size is not None}
     for name, node in graph.nodes.items():
         if node.domain.kind == "integer" and node.domain.is_finite:
-            sizes[f"{name}.levels"] = int(node.domain.upper) + 1
+            sizes[f"{name}.levels"] = node.domain.listed
     return sizes
 
 

@@ -117,9 +117,9 @@ class Fit(Shown):
         if name not in self.posterior.unknown:
             return self._other(name)
         found = self.posterior.marginal(name)
-        if found is None:
-            return Sampled(name, self._marginal_draws[name], self.labels)
         point = self.posterior.modes[name] if self.derivation.goal == "map" else None
+        if found is None:
+            return Sampled(name, self._marginal_draws[name], self.labels, point=point)
         return replace(found, labels=self.labels, point=point)
 
     def _other(self, name: str) -> Sampled:
@@ -169,9 +169,12 @@ class Fit(Shown):
             raise PlatewrightError(
                 f"`{name}` is not a discrete unknown", expected="a variable with finitely many values"
             )
+        exact = self.posterior.probabilities(name)
+        if exact is not None:
+            return exact
         found = self[name]
         if isinstance(found, Sampled):
-            size = int(np.max(found.values)) + 1 if node.domain.levels is None else self.sizes[node.domain.levels]
+            size = node.domain.listed if node.domain.levels is None else self.sizes[node.domain.levels]
             return np.stack([(found.values == level).mean(axis=0) for level in range(size)], axis=-1)
         if "p" in found.parameters:
             return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)

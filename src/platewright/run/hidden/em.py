@@ -93,7 +93,11 @@ class Runner:
         hill = self.hills[number - closed]
         hill.given({**everything, **found})
         raised = ascended(hill, {part.name: everything[part.name] for part in hill.coordinates.parts})
-        return {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in raised.items()}
+        inside = {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in raised.items()}
+        if edge := next((name for name, value in raised.items() if (inside[name] != value).any()), None):
+            # Where the density is finite at an edge, slopes lose their force long before numbers end.
+            raise Unbounded(edge=edge)
+        return inside
 
     @cached_property
     def hills(self) -> list[BlockDensity]:

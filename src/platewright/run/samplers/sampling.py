@@ -131,7 +131,7 @@ class SampledFit(Shown):
         if name not in finite:
             raise UnknownName(name, finite, where="probabilities")
         node = nodes[name]
-        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
+        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else node.domain.listed
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
