@@ -40,19 +40,19 @@ Part = tuple[NDArray[Any], ...]
 
 MANY_ROWS = 50_000
 """From here on a pass is worth a compilation, which is kept for the next time."""
-MANY_PLAIN_ROWS = 10_000_000
+MANY_PLAIN_ADDITIONS = 10_000_000
 """The same for counts and plain sums, at which NumPy is good."""
 
 
-def choose_backend(program: Program, rows: int) -> tuple[str, str]:
-    """`c` or `numpy` for so many rows, and why."""
+def choose_backend(program: Program, additions: int) -> tuple[str, str]:
+    """`c` or `numpy` for passes that add something up so often, and why."""
     if not program.passes:
         return "numpy", "there is no pass over rows"
     wholes = [whole for statement in program.passes for whole in expressions_of(statement)]
     plain = not any(isinstance(statement, Pool) for statement in program.passes)
     plain &= not any(isinstance(part, Call) for whole in wholes for part in walk(whole))
-    if rows < (MANY_PLAIN_ROWS if plain else MANY_ROWS):
-        return "numpy", f"{rows:,} rows are too few to compile for"
+    if additions < (MANY_PLAIN_ADDITIONS if plain else MANY_ROWS):
+        return "numpy", f"{additions:,} additions are too few to compile for"
     compiler = find_compiler()
     if compiler is None:
         return "numpy", "no C compiler was found"
@@ -62,7 +62,7 @@ def choose_backend(program: Program, rows: int) -> tuple[str, str]:
         return "numpy", "plain sums: NumPy is good at them, and adds up a file in the same order"
     if len(left) == len(program.passes):
         return "numpy", f"no pass has C: {left[0][1]}"
-    return "c", f"{rows:,} rows, compiled by {compiler.version}"
+    return "c", f"{additions:,} additions, compiled by {compiler.version}"
 
 
 @dataclass(frozen=True, eq=False)

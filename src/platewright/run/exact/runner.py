@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,8 @@ from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.program.program import Program
+from platewright.program.scatter import scatter
+from platewright.program.statements import Pool, Statistic
 from platewright.run.exact.native import NativePart, NativePasses, choose_backend, native_passes
 from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, Batches, Rows, Tree, batch_plate
 from platewright.run.execute import Loaded, Statistics, arguments, loaded
@@ -136,8 +139,16 @@ def compiled_passes(program: Program) -> NativePasses | None:
 
 
 def most_rows(program: Program, sizes: Mapping[str, int]) -> int:
-    """The size of the largest plate that a pass runs over."""
-    return max((sizes[index.plate] for statement in program.passes for index in statement.over), default=0)
+    """How often the longest pass adds something up: elements of crossed plates, and of columns that it walks along."""
+    return max((_additions(statement, sizes) for statement in program.passes), default=0)
+
+
+def _additions(statement: Statistic | Pool, sizes: Mapping[str, int]) -> int:
+    indices = statement.over
+    if isinstance(statement, Statistic):
+        found = scatter(statement)
+        indices = (*indices, *found.walked, *found.others)
+    return math.prod(sizes.get(index.plate, 1) for index in indices)
 
 
 def all_finite(found: Statistics) -> bool:
