@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from platewright.data.cells import Cells
 from platewright.data.blocks import blocks
+from platewright.data.cells import Cells
 from platewright.errors import MixedTypes, ShapeError, SizeError, SupportError
 
 MOST_INTEGER_LABELS = 1_000_000
