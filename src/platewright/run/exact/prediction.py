@@ -14,12 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from platewright.algebra.build import exp, substitute
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Expression, Index, Lag, Multiply, Reference, mentions, walk
-from platewright.elimination.state import GaussianConditional
+from platewright.algebra.expression import Lag, mentions, walk
 from platewright.errors import MissingColumn, PlatewrightError, ShapeError, SizeError, UnknownName
-from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
@@ -27,7 +24,6 @@ from platewright.language.variable import Variable
 from platewright.operation import Step
 from platewright.operations.remove_deterministic import remove_deterministic
 from platewright.operations.split_partly_known import as_written, observed_name
-from platewright.recognition.linear import Linear, NotLinear, linear
 from platewright.run.exact.continuing import (
     Continued,
     Steps,
@@ -37,10 +33,10 @@ from platewright.run.exact.continuing import (
     one_step_nodes,
     steps_after,
 )
-from platewright.run.exact.linear_forms import form_mean, form_variance, form_weights
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior, lift
 from platewright.run.exact.predictive_density import Density, row_density
+from platewright.run.exact.predictive_forms import PredictiveForms
 from platewright.run.forward import DRAW, draw_node
 from platewright.run.samplers.sampled import Predicted, Sampled
 
@@ -112,6 +108,9 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
 
     def density_of(self, name: str) -> Density | None:
         """The exact log density of one variable given all others of its row, where it has a closed form."""
+        found = self._forms.level_density(self._here[0][name])
+        if found is not None:
+            return found
         closed = self._closed(name)
         return closed.log_density if closed is not None else self._row_density(name)
 
@@ -231,123 +230,11 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return None
         if mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
             return None
-        if node.family.name == "Categorical":
-            return self._table(node)
-        if node.family.name == "Bernoulli":
-            mean = self._linear_mean(node, dict(node.parameters)["p"])
-            return (
-                None if mean is None else Marginal(name, node.family, {"p": mean}, axes=node.axes, labels=self.labels)
-            )
-        if node.family.name == "Normal":
-            return self._normal(node)
-        return None
+        return self._forms.marginal(node)
 
-    def _linear_mean(
-        self, node: Variable, expression: Expression, axes: tuple[Index, ...] | None = None
-    ) -> Array | None:
-        """The posterior mean of an expression that is linear in the unknowns and has closed marginals."""
-        try:
-            form = linear(expression, self._unknown)
-        except NotLinear:
-            return None
-        means = {}
-        for part in form.parts:
-            found = self.posterior.marginal(part.variable)
-            if found is None or found.family.mean is None:
-                return None
-            means[part.variable] = found.mean
-        return form_mean(form, means, self._environment, node.plates if axes is None else axes)
-
-    def _table(self, node: Variable) -> Marginal | None:
-        level = Index(str(node.domain.levels), str(node.domain.levels))
-        probabilities = exp(dict(node.parameters)["log_probabilities"])
-        mean = self._linear_mean(node, probabilities, (*node.plates, level))
-        if mean is None:
-            return None
-        with np.errstate(divide="ignore"):
-            parameters = {"log_probabilities": np.log(mean)}
-        return Marginal(node.name, FAMILY_BY_NAME["Categorical"], parameters, axes=node.axes, labels=self.labels)
-
-    def _normal(self, node: Variable) -> Marginal | None:
-        parameters = dict(node.parameters)
-        try:
-            form = linear(parameters["mean"], self._unknown)
-        except NotLinear:
-            return None
-        owners = [self.posterior.conditional(part.variable) for part in form.parts]
-        if not all(isinstance(owner, GaussianConditional) and owner.matrix is None for owner in owners):
-            return None
-        scale = self._scale(parameters["precision"], form, node.plates)
-        if scale is None:
-            return None
-        kind, known_weight, shape, rate = scale
-        mean = self._linear_mean(node, parameters["mean"])
-        if mean is None:
-            return None
-        variance = 1.0 / known_weight
-        if form.parts:
-            weights = form_weights(form, self.posterior, self._environment, node.plates)
-            variance = variance + form_variance(weights, self.posterior, len(node.plates))
-        if kind == "number":
-            normal = {"mean": mean, "precision": 1.0 / variance}
-            return Marginal(node.name, FAMILY_BY_NAME["Normal"], normal, axes=node.axes, labels=self.labels)
-        student = {"degrees": 2 * shape, "mean": mean, "precision": shape / (rate * variance)}
-        student = {key: np.broadcast_to(value, np.shape(mean)) for key, value in student.items()}
-        return Marginal(node.name, FAMILY_BY_NAME["StudentT"], student, axes=node.axes, labels=self.labels)
-
-    def _scale(
-        self, precision: Expression, form: Linear, axes: tuple[Index, ...]
-    ) -> tuple[str, Array, Array, Array] | None:
-        """The precision of new rows as known weight times the scale of the unknowns in their mean."""
-        unknown = set(self._unknown)
-        factors = precision.factors if isinstance(precision, Multiply) else (precision,)
-        known = [factor for factor in factors if not mentions(factor, unknown)]
-        other = [factor for factor in factors if mentions(factor, unknown)]
-        weight = np.ones(())
-        for factor in known:
-            weight = weight * np.array(evaluate(factor, self._environment, axes))
-        none = np.zeros(())
-        if not other:
-            scales = [self.posterior.conditional(part.variable) for part in form.parts]
-            fixed = all(isinstance(c, GaussianConditional) and not mentions(c.scale, unknown) for c in scales)
-            return ("number", weight, none, none) if fixed else None
-        return self._gamma_scale(other, form, weight, axes)
-
-    def _gamma_scale(
-        self, other: list[Expression], form: Linear, weight: Array, axes: tuple[Index, ...]
-    ) -> tuple[str, Array, Array, Array] | None:
-        if len(other) != 1:
-            return None
-        places = [n for n in walk(other[0]) if isinstance(n, Reference) and n.name in self._unknown]
-        if len(places) != 1:
-            return None
-        from platewright.elimination.state import FamilyConditional
-
-        owner = self.posterior.conditional(places[0].name)
-        if not isinstance(owner, FamilyConditional) or owner.recognised.family.name != "Gamma":
-            return None
-        if substitute(other[0], {places[0]: owner.recognised.transform.backward}) != Reference("y"):
-            return None
-        for part in form.parts:
-            block = self.posterior.conditional(part.variable)
-            assert isinstance(block, GaussianConditional)
-            if _names_in(block.scale) & self._unknown != {places[0].name}:
-                return None
-        marginal = self.posterior.marginal(places[0].name)
-        if marginal is None:
-            return None
-        environment = self._environment
-        shape = evaluate(
-            Reference("shape@", places[0].indices),
-            environment.with_values({"shape@": marginal.parameters["shape"]}),
-            axes,
-        )
-        rate = evaluate(
-            Reference("rate@", places[0].indices),
-            environment.with_values({"rate@": marginal.parameters["rate"]}),
-            axes,
-        )
-        return "gamma", weight, np.array(shape), np.array(rate)
+    @cached_property
+    def _forms(self) -> PredictiveForms:
+        return PredictiveForms(self.posterior, self._environment, self._unknown, self.labels)
 
     # -- draws ---
 
@@ -385,9 +272,3 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             elif name in self.targets or name in self._fresh:
                 found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
         return {name: found[name] for name in self.targets}
-
-
-def _names_in(expression: Expression) -> frozenset[str]:
-    from platewright.algebra.expression import names
-
-    return names(expression)

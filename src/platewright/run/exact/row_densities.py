@@ -22,6 +22,9 @@ from platewright.operations.remove_deterministic import remove_deterministic
 from platewright.run.exact.posterior import Posterior
 from platewright.run.exact.prediction import Prediction
 
+ROWS_AT_ONCE = 8192
+"""Rows whose densities are computed together: memory stays flat."""
+
 
 def nodes_apart(graph: Graph, posterior: Posterior, row: str) -> tuple[str, ...] | Declined:
     """The random nodes of a row, where their densities multiply; else the pair that shares a parameter."""
@@ -32,6 +35,8 @@ def nodes_apart(graph: Graph, posterior: Posterior, row: str) -> tuple[str, ...]
     for name, node in plain.nodes.items():
         if node.kind != "random" or name in posterior.unknown or row not in {axis.plate for axis in node.axes}:
             continue
+        if not _is_first(node, row):
+            return Declined("row densities", f"the rows are not the first axis of `{name}`")
         behind = _closure(names(node.log_density) & posterior.unknown, posterior)
         for parameter in sorted(behind):
             if parameter in taken:
@@ -52,17 +57,35 @@ def rows_density(
     row: str,
 ) -> Array | Declined:
     """For each complete row the sum of the log densities of its nodes."""
+    graph = posterior.plan.graph
+    on_rows = {name for name in columns if name in graph.nodes and _is_first(graph.nodes[name], row)}
+    total = np.empty(sizes[row])
+    for start in range(0, sizes[row], ROWS_AT_ONCE):
+        stop = min(start + ROWS_AT_ONCE, sizes[row])
+        some = {name: values[start:stop] if name in on_rows else values for name, values in columns.items()}
+        found = _block_density(nodes, posterior, some, {**sizes, row: stop - start}, row)
+        if isinstance(found, Declined):
+            return found
+        total[start:stop] = found
+    return total
+
+
+def _is_first(node: Variable, row: str) -> bool:
+    return bool(node.axes) and node.axes[0].plate == row
+
+
+def _block_density(
+    nodes: tuple[str, ...], posterior: Posterior, columns: Mapping[str, Array], sizes: Mapping[str, int], row: str
+) -> Array | Declined:
     total = np.zeros(sizes[row])
     for name in nodes:
         others = {key: values for key, values in columns.items() if key != name}
-        predicted = Prediction(posterior, others, sizes, (name,), {})
-        density = predicted.density_of(name)
+        density = Prediction(posterior, others, sizes, (name,), {}).density_of(name)
         if density is None:
             return Declined("row densities", f"the density of `{name}` alone has no closed form")
-        found = np.asarray(density(columns[name]), dtype=float)
-        plates = posterior.plan.graph.nodes[name].plates if name in posterior.plan.graph.nodes else ()
+        plates = posterior.plan.graph.nodes[name].plates
         inner = tuple(place for place, axis in enumerate(plates) if axis.plate != row)
-        total = total + found.sum(axis=inner)
+        total = total + np.asarray(density(columns[name]), dtype=float).sum(axis=inner)
     return total
 
 
