@@ -1,6 +1,6 @@
 """What an iteration of EM, or a Gibbs sweep, costs beside its peers: what was measured, the target, pass or miss.
 
-    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes hmm hmm-gaussian first gibbs]
+    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes factors hmm hmm-gaussian first gibbs]
 
 One thread, float64, the same number of iterations, and but for latent classes the same start. Time per iteration is the
 slope between two numbers of iterations, so nobody's set-up is charged to its iterations; the runs take turns and the
@@ -26,6 +26,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 from class_peers import absent, class_peers  # noqa: E402
+from factors import factors  # noqa: E402
 from gibbs_sweeps import beside_jags, beside_numpy  # noqa: E402
 from holes import holes  # noqa: E402
 from side_by_side import Line, fresh  # noqa: E402
@@ -307,6 +308,7 @@ LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "classes": latent_classes,
     "lda": lambda setting: lda(setting.quick, setting.repeats),
     "holes": lambda setting: holes(setting.quick, setting.repeats),
+    "factors": lambda setting: factors(setting.quick, setting.repeats),
     "hmm": partial(chain, 0),
     "hmm-gaussian": partial(chain, 4),
     "first": first_result,

@@ -19,7 +19,8 @@ import numpy as np
 
 import platewright as pw
 from platewright.program.program import Program
-from platewright.run.exact.native import native_statistics, thread_count
+from platewright.run.exact.native import native_statistics
+from platewright.run.exact.native_blocks import thread_count
 from platewright.run.execute import arguments, loaded
 
 Statistics = Callable[..., Mapping[str, Any]]

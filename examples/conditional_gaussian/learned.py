@@ -221,17 +221,20 @@ DIGITS_OF_POWER = 22
 
 
 def grouped(codes, shape, weights=None):
-    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis.
+
+    Rows may lie along several axes, over which codes are broadcast; weights may have more axes after them.
+    """
+    cell = np.ravel_multi_index(tuple(codes), shape)
     size = int(np.prod(shape))
     if weights is None:
-        return np.bincount(cell, minlength=size).reshape(shape)
+        return np.bincount(cell.ravel(), minlength=size).reshape(shape)
     weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
-    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+    if weights.ndim == cell.ndim:
+        return np.bincount(cell.ravel(), weights.ravel(), minlength=size).reshape(shape)
+    columns = weights.reshape(cell.size, int(np.prod(weights.shape[cell.ndim :])))
+    sums = [np.bincount(cell.ravel(), columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[cell.ndim :])
 
 
 def two_sum(left, right):

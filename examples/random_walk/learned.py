@@ -44,43 +44,26 @@ def finish(found, data, size):
     sum_first_of_time = found["sum_first_of_time"]
     sum_first_of_time_2 = found["sum_first_of_time_2"]
     # level given the rest: jointly Gaussian
-    block1_columns = edges_of(size_time)
+    block1_columns = edges_of(1, 1)
     # rows of level
     block1_rows_0 = np.full((size_time, 2), [1, 0])
     block1_rows_0 = weighted_rows(block1_rows_0, np.sqrt(4 * first_of_time))
-    block1_rows_0 = placed(
-        block1_rows_0,
-        [(0, 1)],
-        [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))],
-        block1_columns[-1],
-        1,
-    )
+    block1_rows_0 = placed(block1_rows_0, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
     # rows of level
     block1_rows_1 = np.full((size_time, 3), [1, -1, 0])
     block1_rows_1 = weighted_rows(block1_rows_1, np.sqrt(4 - 4 * first_of_time))
     block1_rows_1 = placed(
-        block1_rows_1,
-        [(0, 1), (1, 2)],
-        [
-            block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1)),
-            block1_columns[0] + np.reshape(np.maximum(np.arange(size_time) - 1, 0), (size_time, 1)),
-        ],
-        block1_columns[-1],
-        1,
+        block1_rows_1, [(0, 1), (1, 2)], [[block1_columns[1]], [block1_columns[0]]], block1_columns[-1], 1
     )
     # rows of seen
     block1_rows_2 = np.concatenate([np.full((size_time, 1), 1), np.reshape(seen, (size_time, 1))], axis=-1)
     block1_rows_2 = weighted_rows(block1_rows_2)
-    block1_rows_2 = placed(
-        block1_rows_2,
-        [(0, 1)],
-        [block1_columns[0] + np.reshape(np.arange(size_time), (size_time, 1))],
-        block1_columns[-1],
-        1,
-    )
-    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 0)
-    block1 = triangularised(block1, block1_columns[1], 1, '`level`')
+    block1_rows_2 = placed(block1_rows_2, [(0, 1)], [[block1_columns[1]]], block1_columns[-1], 1)
+    block1 = stacked([block1_rows_0, block1_rows_1, block1_rows_2], 1)
+    block1 = triangularised_along(block1, block1_columns[1], 1, '`level`')
     block1_root = block1["root"]
+    block1_before = block1["before"]
+    block1_after = block1["after"]
     block1_log_root = block1["log_root"]
     block1_right = block1["right"]
     block1_residual = np.sum(block1["rest"] ** 2, axis=(-2, -1))
@@ -95,6 +78,8 @@ def finish(found, data, size):
         "block1.root": block1_root,
         "block1.log_root": block1_log_root,
         "block1.right": block1_right,
+        "block1.before": block1_before,
+        "block1.after": block1_after,
         "block1.residual": block1_residual,
         "log_evidence": log_evidence,
     }
@@ -109,7 +94,11 @@ def means(found, data, size):
     """Posterior means of the Gaussian unknowns from what was learned, those eliminated last first."""
     size_time = size["time"]
     block1_right = found["block1.right"]
-    block1 = np.linalg.solve(found["block1.root"], block1_right)
+    block1 = solved_along(
+        {"root": found["block1.root"], "before": found["block1.before"], "after": found["block1.after"]},
+        block1_right,
+    )
+    block1 = np.reshape(block1, (size_time, *found["block1.root"].shape[-1:], -1))
     level_mean = np.reshape(block1, (size_time,))
     return {
         "level.mean": level_mean,
@@ -119,8 +108,6 @@ def means(found, data, size):
 # -- tools that it uses ------------------------------------------------------------------------------------------------
 
 
-WIDEST = 200
-"""The widest least-squares problem that is triangularised by our own careful loop; wider ones go to LAPACK."""
 NEAR = 1e-3
 """Outputs of which less is left than this after their columns are shifted first."""
 
@@ -214,61 +201,6 @@ def stacked(designs, batch):
     return np.concatenate(flat, axis=-2)
 
 
-def triangularised(design, eliminated, outputs, of="the unknowns"):
-    """Rotate rows to triangular form: root, cross and right side of the eliminated columns, and rows for the rest.
-
-    Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
-    """
-    plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
-    found = rotated_rows(plain * weight, eliminated, outputs, of)
-    left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
-    if not (left < NEAR * found["size"]).any():
-        return found
-    pilot = np.linalg.solve(found["root"], found["right"])
-    shifted = (plain[..., -outputs:], rest)
-    for j in range(eliminated):
-        column = (plain[..., j, None], np.zeros(1))
-        shifted = twofold_sum(shifted, twofold_product(column, (-pilot[..., j : j + 1, :], np.zeros(1))))
-    near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
-    found = rotated_rows(near * weight, eliminated, outputs, of)
-    return {**found, "right": found["right"] + found["root"] @ pilot}
-
-
-def rotated_rows(design, eliminated, outputs, of):
-    """The parts of the triangular form of some rows."""
-    width = design.shape[-1]
-    if design.shape[-2] < width:
-        padding = np.zeros((*design.shape[:-2], width - design.shape[-2], width))
-        design = np.concatenate([design, padding], axis=-2)
-    upper = np.asarray(np.linalg.qr(design, mode="r"))
-    size = np.sqrt((design**2).sum(axis=-2))
-    pivots = upper.diagonal(axis1=-2, axis2=-1)
-    if not (np.abs(pivots) > 1e-3 * size).all():
-        if width <= WIDEST:  # a column that all but follows from others: every digit counts
-            upper = reflected(design)
-            pivots = np.diagonal(upper, axis1=-2, axis2=-1)
-        least = 8 * width * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
-        lost = (np.abs(pivots) <= least)[..., :eliminated]
-        if lost.any():
-            missing = int(lost.sum(axis=-1).max())
-            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
-    pivots = pivots[..., :eliminated]
-    signs = np.where(pivots < 0, -1.0, 1.0)
-    root = upper[..., :eliminated, :eliminated] * signs[..., None]
-    right = upper[..., :eliminated, eliminated:] * signs[..., None]
-    left = upper[..., eliminated:, eliminated:]
-    outer = width - eliminated - outputs
-    return {
-        "root": root,
-        "log_root": np.log(np.abs(pivots)).sum(axis=-1),
-        "cross": right[..., :outer],
-        "right": right[..., outer:],
-        "left": left[..., :outer],
-        "rest": left[..., outer:],
-        "size": size[..., -outputs:],
-    }
-
-
 def reflected(design):
     """Upper triangular form by Householder's reflections, the largest entry of each column in the pivot row.
 
@@ -294,6 +226,141 @@ def reflected(design):
         free &= ~at_pivot
         order.append(chosen)
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def triangularised_along(design, state, outputs, of="the unknowns"):
+    """Triangular form of the rows of each step, whose columns are: the step before, the step, others, and outputs.
+
+    Where outputs are far from zero for what is left of them, they are shifted by a first solution and turned again.
+    """
+    plain, rest, weight = design[..., : -1 - outputs], design[..., -1 - outputs : -1], design[..., -1:]
+    found = rotated_along(plain * weight, state, outputs, of)
+    left = np.abs(found["rest"]).max(axis=-2, initial=0.0)
+    if not (left < NEAR * found["size"]).any():
+        return found
+    pilot = solved_along(found, found["right"])
+    steps = pilot.reshape(*design.shape[:-2], 1, state, outputs)
+    earlier = np.concatenate([steps[..., :1, :, :, :], steps[..., :-1, :, :, :]], axis=-4)
+    both = np.concatenate([earlier, steps], axis=-2)
+    shifted = (plain[..., -outputs:], rest)
+    for j in range(2 * state):
+        column = (plain[..., j, None], np.zeros(1))
+        shifted = twofold_sum(shifted, twofold_product(column, (-both[..., j, :], np.zeros(1))))
+    near = np.concatenate([plain[..., :-outputs], shifted[0]], axis=-1)
+    found = rotated_along(near * weight, state, outputs, of)
+    return {**found, "right": found["right"] + times_along(found, pilot)}
+
+
+def rotated_along(rows, state, outputs, of):
+    """The parts of the triangular form of a chain."""
+    *batch, steps, _, width = rows.shape
+    size = np.sqrt((rows[..., -outputs:] ** 2).sum(axis=(-3, -2)))
+    rows = rows.copy()
+    rows[..., 0, :, state : 2 * state] += rows[..., 0, :, :state]  # before the first step is the first
+    rows[..., 0, :, :state] = 0.0
+    triangle = np.zeros((*batch, steps, state, width + state))
+    stride = 1
+    while rows.shape[-3] > 1:
+        fronts = fronts_of(rows, state)
+        upper = front_triangle(fronts, state, of)
+        places = triangle[..., stride - 1 :: 2 * stride, :, :]
+        places[...] = upper[..., : places.shape[-3], :state, :]
+        rows = upper[..., state:, state:]
+        stride *= 2
+    last = front_triangle(rows[..., 0, :, state:], state, of)
+    if stride <= steps:  # the last step may be one that was only added to make their number even
+        triangle[..., stride - 1, :, :state] = last[..., :state, :state]
+        triangle[..., stride - 1, :, 3 * state :] = last[..., :state, state:]
+    outer = width - 2 * state - outputs
+    flat = triangle.reshape(*batch, steps * state, width + state)
+    pivots = np.diagonal(triangle[..., :state], axis1=-2, axis2=-1)
+    return {
+        "root": triangle[..., :state],
+        "before": triangle[..., state : 2 * state],
+        "after": triangle[..., 2 * state : 3 * state],
+        "log_root": np.log(pivots).sum(axis=(-2, -1)),
+        "cross": flat[..., 3 * state : 3 * state + outer],
+        "right": flat[..., 3 * state + outer :],
+        "left": last[..., state:, state : state + outer],
+        "rest": last[..., state:, state + outer :],
+        "size": size,
+    }
+
+
+def fronts_of(rows, state):
+    """For each even step all rows that touch it: its columns, those of the step before and after, and the others."""
+    *batch, steps, count, width = rows.shape
+    if steps % 2:  # one more step, about which nothing is said but that it is zero
+        more = np.zeros((*batch, steps + 1, max(count, state), width))
+        more[..., :steps, :count, :] = rows
+        more[..., steps, :state, state : 2 * state] = np.eye(state)
+        return fronts_of(more, state)
+    found = np.zeros((*batch, steps // 2, 2 * count, width + state))
+    even, odd = rows[..., 0::2, :, :], rows[..., 1::2, :, :]
+    found[..., :count, :state] = even[..., state : 2 * state]
+    found[..., :count, state : 2 * state] = even[..., :state]
+    found[..., :count, 3 * state :] = even[..., 2 * state :]
+    found[..., count:, :state] = odd[..., :state]
+    found[..., count:, 2 * state :] = odd[..., state:]
+    return found
+
+
+def front_triangle(rows, state, of):
+    """Upper triangular form of rows, with positive pivots in the first columns, which must be determined."""
+    if rows.shape[-2] < state:
+        short = np.zeros((*rows.shape[:-2], state - rows.shape[-2], rows.shape[-1]))
+        rows = np.concatenate([rows, short], axis=-2)
+    upper = np.asarray(np.linalg.qr(rows, mode="r"))
+    size = np.sqrt((rows[..., :state] ** 2).sum(axis=-2))
+    pivots = upper.diagonal(axis1=-2, axis2=-1)[..., :state]
+    if not (np.abs(pivots) > 1e-3 * size).all():
+        upper = reflected(rows)  # a column that all but follows from others: every digit counts
+        pivots = upper.diagonal(axis1=-2, axis2=-1)[..., :state]
+        least = 8 * rows.shape[-1] * np.finfo(float).eps * np.maximum(size, np.finfo(float).tiny)
+        missing = int((np.abs(pivots) <= least).sum(axis=-1).max())
+        if missing:
+            raise ArithmeticError(f"improper: at least {missing} more independent observations are needed for {of}")
+    signs = np.where(pivots < 0, -1.0, 1.0)
+    upper[..., :state, :] *= signs[..., None]
+    return upper
+
+
+def solved_along(found, right):
+    """The steps x of a chain, given right-hand sides for all of its rows."""
+    return swept_along(found, right, solve=True)
+
+
+def times_along(found, values):
+    """What the triangle of a chain makes of the values of its steps: the inverse of `solved_along`."""
+    return swept_along(found, values, solve=False)
+
+
+def swept_along(found, given, solve):
+    """Those eliminated last first: each step with its two neighbours, in rounds."""
+    root, before, after = found["root"], found["before"], found["after"]
+    *batch, steps, state, _ = root.shape
+    wide = given.shape[-1]
+    given = given.reshape(*batch, steps, state, wide)
+    total = 1 << steps.bit_length()
+    values = np.zeros((*batch, total + 1, state, wide))  # step t at t + 1; nothing before the first and after the last
+    result = np.empty_like(given)
+    if not solve:
+        values[..., 1 : steps + 1, :, :] = given
+    stride = total // 2
+    while stride:
+        now = slice(stride - 1, None, 2 * stride)
+        own = given[..., now, :, :]
+        count = own.shape[-3]
+        lower = values[..., 0 : total : 2 * stride, :, :][..., :count, :, :]
+        upper = values[..., 2 * stride :: 2 * stride, :, :][..., :count, :, :]
+        met = before[..., now, :, :] @ lower + after[..., now, :, :] @ upper
+        if solve:
+            solution = np.linalg.solve(root[..., now, :, :], own - met)
+            values[..., stride : steps + 1 : 2 * stride, :, :] = result[..., now, :, :] = solution
+        else:
+            result[..., now, :, :] = root[..., now, :, :] @ own + met
+        stride //= 2
+    return result.reshape(*batch, steps * state, wide)
 
 
 # -- the table and the command line ------------------------------------------------------------------------------------

@@ -159,12 +159,15 @@ class ImproperPosterior(PlatewrightError):
 
 
 class Unbounded(PlatewrightError):
-    """An objective without a maximum: a component has shrunk onto rows that leave it no spread."""
+    """An objective without a maximum: a component has shrunk onto rows, or a parameter has run to its edge."""
 
-    def __init__(self, objective: str = "the objective of EM") -> None:
+    def __init__(self, objective: str = "the objective of EM", edge: str = "") -> None:
+        shrinks = "a component shrinks onto a single value, or has no rows"
+        runs = f"`{edge}` runs to the edge of its range, where a density is infinite"
+        scales = "give the scales proper priors, share them between components, or use fewer components"
         super().__init__(
-            f"{objective} has no upper bound: a component shrinks onto a single value, or has no rows",
-            hint="give the scales proper priors, share them between components, or use fewer components",
+            f"{objective} has no upper bound: {runs if edge else shrinks}",
+            hint="goal='posterior', which needs no mode, or a prior that vanishes at that edge" if edge else scales,
         )
 
 

@@ -29,10 +29,11 @@ from platewright.run.checks.allocation import that_fits
 from platewright.run.checks.given import Checks, check_given, checks_of
 from platewright.run.checks.sizing import check_complete
 from platewright.run.evidence.evidence_fit import EvidenceFit, settled
-from platewright.run.exact.changing import needs_rows, row_plate
+from platewright.run.exact.changing import needs_rows
 from platewright.run.exact.fit import Fit
-from platewright.run.exact.runner import Runner, all_finite, choose_runner, most_rows
-from platewright.run.execute import Statistics, columns_of
+from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, Rows, batch_plate
+from platewright.run.exact.runner import Passed, Runner, choose_runner, most_rows
+from platewright.run.execute import columns_of
 from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
@@ -48,7 +49,6 @@ from platewright.schemas.mean_field import MeanFieldPlan
 from platewright.structure.instances import Arc, instances, optional_arcs
 
 GOALS = ("posterior", "map", "evidence")
-ROWS_IN_A_BATCH = 131_072
 AnyFit = Fit | EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 
@@ -206,13 +206,15 @@ class Model(language.Model):
         check_complete(plan, columns, sizes)
         plan = that_fits(plan, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
-        found = runner.statistics(columns, sizes, ())
-        lost = not all_finite(found) or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
+        found = runner.passed(columns, sizes)
+        lost = not found.is_finite or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
         if lost and not scan:  # finds missing cells, or names the cell that is not finite
             return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
-        if again := runner.ill_conditioned(found):
-            found = runner.statistics(columns, sizes, again)
-        fit = Fit(plan, columns, sizes, found, wanted, labels=dataset.labels, seed=seed, backend=runner.backend)
+        if again := found.ill_conditioned:
+            found = runner.passed(columns, sizes, again)
+        fit = Fit(
+            plan, columns, sizes, found.statistics, wanted, labels=dataset.labels, seed=seed, backend=runner.backend
+        )
         return _finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
 
     def _learn_from_file(
@@ -230,19 +232,20 @@ class Model(language.Model):
         if isinstance(plan, EMPlan | MeanFieldPlan):
             del pieces  # the thread that reads ahead would wait for us to the end of the run
             return self._iterate_over_file(plan, path, first, goal, by, backend, seed, options)
-        if not isinstance(plan, Plan) or needs_rows(plan.program) or not plan.program.columns:
+        row = batch_plate(plan.program, columns_of(plan.graph, first)) if isinstance(plan, Plan) else None
+        if not isinstance(plan, Plan) or row is None or not plan.program.columns:
             return self._learn_whole(path, goal, by, backend, seed, options)
         derived = perf_counter()
-        runner = choose_runner(plan.program, backend, ROWS_IN_A_BATCH * 10)
+        runner = choose_runner(plan.program, backend, most_rows(plan.program, {**plan.program.sizes, **first.sizes}))
         try:
-            found, sizes, labels = _passed(plan, runner, chain((first,), pieces), (), self._checks(first.known))
+            found, sizes, labels = _passed(plan, runner, chain((first,), pieces), row, (), self._checks(first.known))
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
-        if not all_finite(found):  # finds missing cells, or names the cell that is not finite
+        if not found.is_finite:  # finds missing cells, or names the cell that is not finite
             return self._learn_whole(path, goal, by, backend, seed, options, scan=True)
-        if again := runner.ill_conditioned(found):
-            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), again)
-        fit = Fit(plan, {}, sizes, found, wanted, labels=labels, seed=seed, backend=runner.backend)
+        if again := found.ill_conditioned:
+            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), row, again)
+        fit = Fit(plan, {}, sizes, found.statistics, wanted, labels=labels, seed=seed, backend=runner.backend)
         try:
             return _finished(fit, {"derive": derived - start}, derived)
         except SupportError:  # data that cannot be: with all rows at hand, the guilty one is named
@@ -286,24 +289,26 @@ def _in_batches(
 
 
 def _passed(
-    plan: Plan, runner: Runner, rows: Iterable[Dataset], exact: Collection[str], checks: Checks | None = None
-) -> tuple[Statistics, dict[str, int], Mapping[str, tuple[object, ...]]]:
-    """The statistics of all batches, merged."""
-    found: Statistics | None = None
+    plan: Plan, runner: Runner, rows: Iterable[Dataset], row: str, exact: Collection[str], checks: Checks | None = None
+) -> tuple[Passed, dict[str, int], Mapping[str, tuple[object, ...]]]:
+    """What all batches leave together."""
     total: dict[str, int] = {}
     labels: Mapping[str, tuple[object, ...]] = {}
-    for batch in rows:
-        columns = columns_of(plan.graph, batch)
-        sizes = {**plan.program.sizes, **batch.sizes}
-        check_complete(plan, columns, sizes)
-        row = row_plate(plan.program, columns)
-        if checks is not None:
-            check_given(checks, columns, sizes, (), {row: total.get(row, 0)})
-        part = runner.statistics(columns, sizes, exact)
-        found = part if found is None else runner.module.merged(found, part)
-        total = {**sizes, row: total.get(row, 0) + sizes[row]}
-        labels = batch.labels
-    return found or {}, total, labels
+
+    def checked() -> Iterator[Rows]:
+        nonlocal total, labels
+        for batch in rows:
+            columns = columns_of(plan.graph, batch)
+            sizes = {**plan.program.sizes, **batch.sizes}
+            check_complete(plan, columns, sizes)
+            if checks is not None:
+                check_given(checks, columns, sizes, (), {row: total.get(row, 0)})
+            total = {**sizes, row: total.get(row, 0) + sizes[row]}
+            labels = batch.labels
+            yield columns, sizes
+
+    found = runner.gathered(checked(), row, exact)
+    return found, total, labels
 
 
 def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:

@@ -37,8 +37,9 @@ from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.program import c_program
 from platewright.program.program import Program
 from platewright.program.statements import Cell, Feature, Pool, Statistic
-from platewright.run.exact import native
-from platewright.run.exact.native import ROWS_IN_RANGE, native_statistics
+from platewright.run.exact import native_blocks
+from platewright.run.exact.native import native_statistics
+from platewright.run.exact.native_blocks import ROWS_IN_BLOCK
 from platewright.run.execute import arguments, loaded
 
 pytestmark = [
@@ -99,7 +100,7 @@ def test_every_example_has_the_same_statistics(name: str, rows: int) -> None:
 
 @pytest.mark.parametrize("name", ["groups", "regression", "autoregression", "markov_chain", "exposure", "table"])
 def test_many_ranges_merge_to_the_same(name: str) -> None:
-    compare(*bound_program(*MAKERS[name](np.random.default_rng(3), 3 * ROWS_IN_RANGE + 17)))
+    compare(*bound_program(*MAKERS[name](np.random.default_rng(3), 3 * ROWS_IN_BLOCK + 17)))
 
 
 ROWS = st.sampled_from([0, 1, 2, 7, 8, 9, 63, 127, 128, 129, 255, 256, 257, 511, 512, 513, 700])
@@ -146,7 +147,7 @@ def test_narrower_machines_agree(narrower: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_huge_mean_costs_no_digits() -> None:
-    rng, rows = np.random.default_rng(0), 2 * ROWS_IN_RANGE + 5
+    rng, rows = np.random.default_rng(0), 2 * ROWS_IN_BLOCK + 5
     x = 1.7e12 + rng.normal(size=rows)
     z = rng.integers(0, 3, rows)
     X = np.stack([x, x[::-1], *(1.7e12 + rng.normal(size=(6, rows)))], axis=1)
@@ -283,8 +284,8 @@ def test_a_code_outside_its_plate_is_refused_as_by_numpy() -> None:
 
 @pytest.mark.parametrize("name", ["groups", "regression", "exposure", "autoregression", "hierarchy"])
 def test_one_thread_and_many_give_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "WORK_IN_RANGE", 1)
-    program, given = bound_program(*MAKERS[name](np.random.default_rng(9), 4 * ROWS_IN_RANGE + 3))
+    monkeypatch.setattr(native_blocks, "WORK_FOR_A_THREAD", 1)
+    program, given = bound_program(*MAKERS[name](np.random.default_rng(9), 4 * ROWS_IN_BLOCK + 3))
     one, two, three = (native_statistics(program, threads)(*given) for threads in (1, 2, 3))
     for key in one:
         for first, second, third in zip(parts(one[key]), parts(two[key]), parts(three[key])):

@@ -12,7 +12,7 @@ from platewright.run.hidden.em import Runner, start_expectations
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, why_not_fused
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.chains_that_meet import MEETING
-from schemas.gaussian_latents import LATENTS, factor_analysis
+from schemas.gaussian_latents import LATENTS, mixture_of_factors
 from schemas.hierarchies import HIERARCHIES
 from schemas.small_instance import Case, instance
 
@@ -52,9 +52,9 @@ def test_modes_are_those_of_numpy(case: Case) -> None:
 
 def test_the_fit_says_who_did_what_and_why() -> None:
     generator = np.random.default_rng(0)
-    x = generator.normal(size=(60, 1)) @ generator.normal(size=(1, 3)) + 0.3 * generator.normal(size=(60, 3))
+    x = generator.normal(size=(60, 1)) @ generator.normal(size=(1, 2)) + 0.3 * generator.normal(size=(60, 2))
     one, two = (
-        factor_analysis().learn({"x": x}, goal="map", backend=backend, iterations=20, restarts=1)
+        mixture_of_factors().learn({"x": x}, goal="map", backend=backend, iterations=20, restarts=1)
         for backend in ("c", "numpy")
     )
     assert one.backend == SUMS_BY_C and "sums by c: z is Gaussian)" in one.how

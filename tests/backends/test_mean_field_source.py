@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from backends.running import running
-from platewright.backends.numpy.mean_field import _MeanFieldEmitter, numpy_mean_field_source
+from platewright.backends.numpy.mean_field import mean_field_emitter, numpy_mean_field_source
 from platewright.elimination.state import GaussianConditional
 from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
@@ -27,7 +27,7 @@ def test_many_cases_are_here() -> None:
 
 @pytest.mark.parametrize(("case", "plan"), CASES, ids=[case.name for case, _ in CASES])
 def test_the_same_seed_leads_to_the_same_distributions(case: Case, plan: MeanFieldPlan) -> None:
-    emitter = _MeanFieldEmitter(plan)
+    emitter = mean_field_emitter(plan)
     emitter.module()
     names = emitter.names
     space = running(numpy_mean_field_source(plan))

@@ -19,13 +19,15 @@ import pytest
 from backends.running import running
 from platewright.backends.kernels.trials import LEAST_WARM_UP
 from platewright.backends.numpy.collapsed import _CollapsedEmitter
-from platewright.backends.numpy.em import _EMEmitter
+from platewright.backends.numpy.em import em_emitter
 from platewright.backends.numpy.gibbs import _GibbsEmitter
-from platewright.backends.numpy.mean_field import _MeanFieldEmitter
+from platewright.backends.numpy.mean_field import mean_field_emitter
 from platewright.backends.plan_source import plan_source
 from platewright.errors import NotSolvable, PlatewrightError
 from platewright.run.checks.simulating import small_data
+from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_search import run_em
+from platewright.run.hidden.few_rows import Gathered, gathered_once, run_on_few
 from platewright.run.hidden.mean_field_search import run_mean_field
 from platewright.run.samplers import collapsed_fit
 from platewright.run.samplers.sampling import run_gibbs
@@ -35,10 +37,10 @@ REGENERATE = runpy.run_path(str(ROOT / "examples" / "regenerate.py"))
 GALLERY: list[Path] = [*REGENERATE["gallery"](), *REGENERATE["latent_gallery"]()]
 SCHEMAS = {"em": "map", "gibbs": "posterior", "collapsed-gibbs": "posterior", "mean-field": "posterior"}
 EMITTERS: Mapping[str, Any] = {
-    "em": _EMEmitter,
+    "em": em_emitter,
     "gibbs": _GibbsEmitter,
     "collapsed-gibbs": _CollapsedEmitter,
-    "mean-field": _MeanFieldEmitter,
+    "mean-field": mean_field_emitter,
 }
 OPTIONS: Mapping[str, Mapping[str, float]] = {
     "em": {"seed": 2, "restarts": 1, "iterations": 15},  # the library takes longer steps after 20
@@ -84,7 +86,11 @@ def by_the_library(by: str, plan: Any, columns: Mapping[str, Any], sizes: Mappin
     options: Any = OPTIONS[by]
     match by:
         case "em":
-            estimate = run_em(plan, columns, sizes, **options)
+            few = gathered_once(plan, columns, sizes)
+            if isinstance(few, Gathered):
+                estimate = run_on_few(few, Runner(plan, columns, sizes), **options)
+            else:
+                estimate = run_em(plan, columns, sizes, **options)
             return {**estimate.values, "log_joint": estimate.objective[-1]}
         case "mean-field":
             bounded = run_mean_field(plan, columns, sizes, **options)

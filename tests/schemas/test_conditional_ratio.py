@@ -37,6 +37,7 @@ from platewright.schemas.gibbs import (
 from schemas.chains_that_meet import MEETING
 from schemas.coded import CODED
 from schemas.coupled import COUPLED
+from schemas.gaussian_chains import GAUSSIAN_CHAINS
 from schemas.hierarchies import HIERARCHIES
 from schemas.mixtures import MIXTURES
 from schemas.nested_classes import NESTED
@@ -45,7 +46,7 @@ from schemas.small_instance import Case, Instance, Values, drawn, instance, log_
 from schemas.switches import SWITCHES
 from schemas.tied_classes import TIED
 
-EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *HIERARCHIES, *COUPLED, *CODED, *NESTED, *SWITCHES)
+EVERY = (*MIXTURES, *TIED, *CHAINS, *WALKS, *GAUSSIAN_CHAINS, *HIERARCHIES, *COUPLED, *CODED, *NESTED, *SWITCHES)
 TOLERANCE = 1e-9
 
 

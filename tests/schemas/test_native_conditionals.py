@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ from platewright.backends.c_gibbs.scale import noise_of
 from platewright.elimination.state import TableConditional
 from platewright.family import Array
 from platewright.language.plate import beginning
+from platewright.program.statements import Triangularise
+from platewright.run.exact.chain_moments import whole_root
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights, forward
 from platewright.run.samplers.block_density import BlockDensity
@@ -44,7 +46,8 @@ TOLERANCE = 1e-10
 QUICK = frozenset(
     ("full_inverse_wishart", "regressions", "topics", "symbols_several", "several_columns", "noisy_walk", "schools",
      "logistic", "pumps", "rates_of_coins", "random_slopes", "crossed", "tied_full", "misclassified", "coded_by_column",
-     "hidden_rates", "few_groups", "growth", "bent_line", "two_steps", "chosen_weights")
+     "hidden_rates", "few_groups", "growth", "bent_line", "two_steps", "chosen_weights", "trend_beside",
+     "readings_a_step", "vectors_along", "side_by_side")
 )  # fmt: skip
 """Every kind of block and statement; the others are compiled in the slow run only."""
 
@@ -63,6 +66,30 @@ def gap(found: Array, expected: Array) -> float:
         return float(np.max(np.where(same, 0.0, np.abs(found - expected)) / scale, initial=0.0))
 
 
+def check_steps(step: Triangularise, found: Mapping[str, Array], expected: Mapping[str, Array]) -> Mapping[str, Array]:
+    """C eliminates steps one after another and NumPy every other one: R'R, R'right and R'cross are the same.
+
+    Gives back what else was found.
+    """
+    parts = {part: expected[f"{step.name}.{part}"] for part in ("root", "before", "after")}
+    root, following = found[f"{step.name}.root"], found[f"{step.name}.next"]
+    *batch, steps, state, _ = root.shape
+    whole = np.zeros((*batch, steps, state, steps, state))
+    for t in range(steps):
+        whole[..., t, :, t, :] = root[..., t, :, :]
+        if t + 1 < steps:
+            whole[..., t, :, t + 1, :] = following[..., t, :, :]
+    ours = whole.reshape(*batch, steps * state, steps * state)
+    theirs = whole_root(parts)
+    assert gap(np.swapaxes(ours, -1, -2) @ ours, np.swapaxes(theirs, -1, -2) @ theirs) < TOLERANCE, step.name
+    sides = [f"{step.name}.right", *(f"{step.name}.cross_{number}" for number in range(len(step.outer)))]
+    for side in sides:
+        one = found[side].reshape(*batch, steps * state, -1)
+        two = np.asarray(expected[side]).reshape(*batch, steps * state, -1)
+        assert gap(np.swapaxes(ours, -1, -2) @ one, np.swapaxes(theirs, -1, -2) @ two) < TOLERANCE, side
+    return {name: value for name, value in found.items() if name not in (*sides, f"{step.name}.root")}
+
+
 def check_exact(block: ExactBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """All results of the block's program that C computes, and the log weights of a table."""
     program = block.plan.program
@@ -71,6 +98,9 @@ def check_exact(block: ExactBlock, number: int, chain: NativeChain, small: Insta
     expected = finish(program, module, statistics, small.values, small.sizes)
     found = chain.statistics(number)
     seen = 0
+    for step in program.body:
+        if isinstance(step, Triangularise) and step.along is not None:
+            found, seen = check_steps(step, found, expected), seen + 1
     for name in set(found) & set(expected):
         assert gap(found[name], expected[name]) < TOLERANCE, name
         seen += 1

@@ -89,8 +89,8 @@ def draw_0(data, size, generator):
     centre = block2_best[..., block2_columns[0], :][..., 0]
     block1_right = (
         block1_right
-        - np.concatenate([np.reshape(block1_cross_0, (*block1_root.shape[:-1], -1))], axis=-1) @ np.concatenate(
-            [np.reshape(np.broadcast_to(centre, (size_g,)), (*block1_root.shape[:-2], -1, 1))],
+        - np.concatenate([np.reshape(block1_cross_0, (*block1_right.shape[:-1], -1))], axis=-1) @ np.concatenate(
+            [np.reshape(np.broadcast_to(centre, (size_g,)), (*block1_right.shape[:-2], -1, 1))],
             axis=-2,
         )
     )

@@ -41,14 +41,19 @@ def statistics(data, size):
     """Expected statistics of all rows (Theorem 4.1)."""
     x = data["x"]
     z_probability = data["z_probability"]
+    size_n = size["n"]
+    size_question = size["question"]
+    size_k = size["k"]
     size_answer = size["answer"]
     # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
     # for habit given the statistics: Dirichlet
-    count_x_z = np.sum(
-        (1.0 * (x[:, None, :] == np.arange(size_answer)[:, None]))[:, :, None, :] * z_probability[:, None, :, None],
-        axis=0,
+    count_x_z = grouped(
+        (x, np.arange(size_question)),
+        (size_answer, size_question),
+        np.broadcast_to(z_probability[:, None, :], (size_n, size_question, size_k)),
     )
+    count_x_z = np.transpose(count_x_z, (0, 2, 1))
     return {"count_z": count_z, "count_x_z": count_x_z}
 
 
@@ -148,6 +153,23 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
 
 
 # -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis.
+
+    Rows may lie along several axes, over which codes are broadcast; weights may have more axes after them.
+    """
+    cell = np.ravel_multi_index(tuple(codes), shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell.ravel(), minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim == cell.ndim:
+        return np.bincount(cell.ravel(), weights.ravel(), minlength=size).reshape(shape)
+    columns = weights.reshape(cell.size, int(np.prod(weights.shape[cell.ndim :])))
+    sums = [np.bincount(cell.ravel(), columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[cell.ndim :])
 
 
 def mode_of_dirichlet(concentration):

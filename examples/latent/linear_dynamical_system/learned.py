@@ -906,31 +906,37 @@ def mode_of_gamma(shape, rate):
 
 @dataclass(frozen=True, eq=False)
 class ChainSystem:
-    """The eliminated system: `left[t]` the precision of step t given all before, `gain[t]` its pull on step t - 1."""
+    """The eliminated system: `left[t]` the precision of step t when its turn came, and its pull on its neighbours."""
 
     first: Array
     left: Array
-    gain: Array
-    order: tuple[Array, ...]
-    """Steps that can be treated side by side: the first of all sequences, the second of those that have one, ..."""
+    below: Array
+    above: Array
 
     @staticmethod
     def eliminated(now, earlier, across, first):
-        """Filter forwards."""
-        left = np.array(now)
+        """Eliminate forwards."""
         follows = np.flatnonzero(~first)
-        left[follows - 1] += earlier[follows]
-        order = _side_by_side(first)
-        gain = np.zeros_like(across)
-        for steps in order[1:]:
-            gain[steps] = np.linalg.solve(left[steps - 1], across[steps])
-            left[steps] -= np.swapaxes(across[steps], -1, -2) @ gain[steps]
-        np.linalg.cholesky(left)  # raises unless every one is positive definite
-        return ChainSystem(first, left, gain, order)
+        diagonal, link = _spaced(now), _spaced(across * ~first[:, None, None])
+        diagonal[follows] += earlier[follows]
+        left, below, above = np.empty_like(now), np.empty_like(now), np.empty_like(now)
+        for stride, count in _rounds(len(now)):
+            here, lower, upper = _places(stride, count)
+            place = slice(stride - 1, None, 2 * stride)
+            left[place], down, up = diagonal[here], link[here], link[upper]
+            below[place] = _quotient(left[place], np.swapaxes(down, -1, -2))
+            above[place] = _quotient(left[place], up)
+            diagonal[lower] -= _product(down, below[place])
+            diagonal[upper] -= _product(np.swapaxes(up, -1, -2), above[place])
+            link[upper] = -_product(down, above[place])
+        _root(left)  # raises unless every one is positive definite
+        return ChainSystem(first, left, below, above)
 
     @property
     def log_root(self):
-        """Half of log |L_t|, step by step."""
+        """Half of log |D_t|, step by step: added up over a sequence, half of the log determinant of its precision."""
+        if self.left.shape[-1] == 1:
+            return 0.5 * np.log(self.left[:, 0, 0])
         return 0.5 * np.linalg.slogdet(self.left)[1]
 
     def earlier(self, values):
@@ -940,41 +946,97 @@ class ChainSystem:
 
     def solved(self, now, earlier):
         """The solution for a gradient, given for each step about itself and about the step before."""
-        right = np.array(now)
         follows = np.flatnonzero(~self.first)
-        right[follows - 1] += earlier[follows]
-        for steps in self.order[1:]:
-            right[steps] -= np.einsum("...ij,...i->...j", self.gain[steps], right[steps - 1])
-        found = np.linalg.solve(self.left, right[..., None])[..., 0]
-        for steps in reversed(self.order[1:]):
-            found[steps - 1] -= np.einsum("...ij,...j->...i", self.gain[steps], found[steps])
-        return found
+        right = _spaced(now[..., None])
+        right[follows] += earlier[follows][..., None]
+        rounds = list(_rounds(len(now)))
+        for stride, count in rounds:
+            here, lower, upper = _places(stride, count)
+            place = slice(stride - 1, None, 2 * stride)
+            right[lower] -= _product(np.swapaxes(self.below[place], -1, -2), right[here])
+            right[upper] -= _product(np.swapaxes(self.above[place], -1, -2), right[here])
+        found = _spaced(_quotient(self.left, right[1 : len(now) + 1]))
+        for stride, count in reversed(rounds):
+            here, lower, upper = _places(stride, count)
+            place = slice(stride - 1, None, 2 * stride)
+            found[here] -= _product(self.below[place], found[lower]) + _product(self.above[place], found[upper])
+        return found[1 : len(now) + 1, :, 0]
+
+    def covariances(self):
+        """The covariance of each step, and of the step before it (rows) with it (columns)."""
+        steps, width = self.left.shape[:2]
+        inverse = _quotient(self.left, np.broadcast_to(np.eye(width), self.left.shape))
+        own, across = _spaced(inverse), np.zeros((1, width, width))
+        for stride, count in reversed(list(_rounds(steps))):
+            here, lower, upper = _places(stride, count)
+            place = slice(stride - 1, None, 2 * stride)
+            below, above, between = self.below[place], self.above[place], across[:count]
+            with_lower = -_product(below, own[lower]) - _product(above, np.swapaxes(between, -1, -2))
+            with_upper = -_product(below, between) - _product(above, own[upper])
+            own[here] -= _product(with_lower, np.swapaxes(below, -1, -2))
+            own[here] -= _product(with_upper, np.swapaxes(above, -1, -2))
+            across = np.zeros((len(own) // stride, width, width))
+            across[0 : 2 * count : 2] = np.swapaxes(with_lower, -1, -2)
+            across[1 : 2 * count : 2] = with_upper
+        return own[1 : steps + 1], across[:steps]
 
     def pair_root(self):
-        """A root of the covariance of (step, step before); at the beginning of a sequence, of the step alone."""
-        width = self.left.shape[-1]
-        covariance = np.linalg.inv(self.left)
-        cross = np.zeros_like(covariance)
-        for steps in reversed(self.order[1:]):
-            gain = self.gain[steps]
-            cross[steps] = -gain @ covariance[steps]
-            covariance[steps - 1] += gain @ covariance[steps] @ np.swapaxes(gain, -1, -2)
-        whole = np.zeros((len(covariance), 2 * width, 2 * width))
-        whole[:, :width, :width] = covariance
-        whole[:, width:, width:] = self.earlier(covariance)
-        whole[:, width:, :width] = cross
-        whole[:, :width, width:] = np.swapaxes(cross, -1, -2)
-        values, vectors = np.linalg.eigh(whole)
-        return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        """A root of the covariance of (step, step before); at the beginning of a sequence, of the step alone.
+
+        The step has a root S of its covariance, and the step before is a multiple of it with noise of its own.
+        """
+        steps, width = self.left.shape[:2]
+        covariance, across = self.covariances()
+        root = _root(covariance)
+        whole = np.zeros((steps, 2 * width, 2 * width))
+        whole[:, :width, :width] = root
+        whole[:, width:, :width] = np.swapaxes(_quotient(root, np.swapaxes(across, -1, -2)), -1, -2)
+        shared = whole[:, width:, :width]
+        rest = self.earlier(covariance) - _product(shared, np.swapaxes(shared, -1, -2))
+        if width == 1:
+            whole[:, width:, width:] = np.sqrt(np.maximum(rest, 0.0))
+            return whole
+        values, vectors = np.linalg.eigh(rest)
+        whole[:, width:, width:] = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        return whole
 
 
-def _side_by_side(first):
-    """Places of the k-th step of every sequence that has one."""
-    starts = np.flatnonzero(first)
-    ends = np.append(starts[1:], len(first))
-    lengths = ends - starts
-    longest = int(lengths.max(initial=0))
-    return tuple(starts[lengths > time] + time for time in range(longest))
+def _spaced(values):
+    """Step t at t + 1, with zeros before the first step and after the last up to a power of two."""
+    space = np.zeros(((1 << len(values).bit_length()) + 1, *values.shape[1:]))
+    space[1 : len(values) + 1] = values
+    return space
+
+
+def _rounds(steps):
+    """For each round how far apart neighbours are, and how many steps go."""
+    stride = 1
+    while stride <= steps:
+        yield stride, (steps // stride + 1) // 2
+        stride *= 2
+
+
+def _places(stride, count):
+    """Where the steps of a round lie in a spaced array, and their neighbours below and above."""
+    last = 2 * stride * count
+    return slice(stride, last, 2 * stride), slice(0, last, 2 * stride), slice(2 * stride, last + 1, 2 * stride)
+
+
+def _product(left, right):
+    """Matrix products; many of width one are one product of arrays."""
+    return left * right if left.shape[-1] == 1 else left @ right
+
+
+def _quotient(left, right):
+    """Solutions of matrix equations; many of width one are one quotient of arrays."""
+    return right / left if left.shape[-1] == 1 else np.linalg.solve(left, right)
+
+
+def _root(matrices):
+    """Lower triangular roots; raises unless all matrices are positive definite."""
+    if matrices.shape[-1] > 1 or not (matrices > 0).all():
+        return np.asarray(np.linalg.cholesky(matrices))
+    return np.sqrt(matrices)
 
 
 def smoothed_gaussians(curvature, log_factors, first, width):

@@ -28,12 +28,21 @@ import numpy as np
 # -- the algorithm, as derived from the model --------------------------------------------------------------------------
 
 
+def gather_rows(data, size):
+    """A few rows in the place of all: rows of n enter by count, mean and scatter of x, gathered in one pass."""
+    x = data["x"]
+    size_d = size["d"]
+    rows, kept, n_weight = few_rows(rows_joined([(x, size_d)]), [])
+    [x] = parted(rows, [(size_d,)])
+    return {**data, "x": x, "n_weight": n_weight}, {**size, "n_few": len(n_weight)}
+
+
 def start(data, size, generator):
     """Soft guesses of the hidden variables."""
-    size_n = size["n"]
+    size_n_few = size["n_few"]
     size_k = size["k"]
     [z_point] = parted(
-        points_about(members_joined([generator.normal(size=(size_n, size_k,))], (size_n,), [size_k])),
+        points_about(members_joined([generator.normal(size=(size_n_few, size_k,))], (size_n_few,), [size_k])),
         [(size_k,)],
     )
     return {"z_point": z_point}
@@ -43,7 +52,8 @@ def statistics(data, size, exact=()):
     """Expected statistics of all rows (Theorem 4.1)."""
     x = data["x"]
     z_point = data["z_point"]
-    size_n = size["n"]
+    n_weight = data["n_weight"]
+    size_n_few = size["n_few"]
     size_d = size["d"]
     size_k = size["k"]
     size_z_points = 2 * size_k
@@ -51,11 +61,14 @@ def statistics(data, size, exact=()):
     block1_pool_2 = pooled(
         [
             1,
-            np.reshape(np.broadcast_to(z_point[:, None, :, :], (size_n, size_d, size_z_points, size_k)), (-1, size_k)),
-            np.ravel(np.broadcast_to(x[:, :, None], (size_n, size_d, size_z_points))),
+            np.reshape(
+                np.broadcast_to(z_point[:, None, :, :], (size_n_few, size_d, size_z_points, size_k)),
+                (-1, size_k),
+            ),
+            np.ravel(np.broadcast_to(x[:, :, None], (size_n_few, size_d, size_z_points))),
         ],
-        1.0 / size_z_points,
-        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n, size_d, size_z_points)))],
+        np.ravel(np.broadcast_to((n_weight / size_z_points)[:, None, None], (size_n_few, size_d, size_z_points))),
+        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n_few, size_d, size_z_points)))],
         (size_d,),
         "block1_pool_2" in exact,
     )
@@ -64,9 +77,9 @@ def statistics(data, size, exact=()):
 
 def maximise(found, data, size):
     """The mode of the parameters given statistics."""
-    size_n = size["n"]
     size_d = size["d"]
     size_k = size["k"]
+    size_n = size["n"]
     block1_pool_2 = found["block1_pool_2"]
     # mu, w given the rest: jointly Gaussian
     block1_columns = edges_of(1, size_k)
@@ -124,15 +137,15 @@ def curvature_z(data, size, at):
     tau = data["tau"]
     mu = data["mu"]
     w = data["w"]
-    size_n = size["n"]
+    size_n_few = size["n_few"]
     size_k = size["k"]
     [z_at] = parted(at, [(size_k,)])
     z_gradient_z = -z_at + tau * np.sum((x - mu - np.sum(w * z_at[:, None, :], axis=-1))[:, None, :] * w.T, axis=-1)
     z_curvature_z_z = np.broadcast_to(
         1.0 * (np.arange(size_k)[:, None] == np.arange(size_k)) + tau * np.sum(w.T[:, None, :] * w.T, axis=-1),
-        (size_n, size_k, size_k),
+        (size_n_few, size_k, size_k),
     )
-    shape, widths = (size_n,), [size_k]
+    shape, widths = (size_n_few,), [size_k]
     now = blocks_joined([[z_curvature_z_z]], shape, widths)
     slope = members_joined([z_gradient_z], shape, widths)
     return now, slope
@@ -158,12 +171,12 @@ def log_factors_z(data, size, at):
 
 def condition_z(data, size):
     """Points with the mean and covariance of z given all else, and the log integral over it."""
-    size_n = size["n"]
+    size_n_few = size["n_few"]
     size_k = size["k"]
     mean, root, z_integral, log_root = conditioned(
         lambda at: curvature_z(data, size, at),
         lambda at: log_factors_z(data, size, at),
-        (size_n,),
+        (size_n_few,),
         size_k,
     )
     [z_point] = parted(points(mean, root), [(size_k,)])
@@ -172,6 +185,7 @@ def condition_z(data, size):
 
 def expect(data, size):
     """Expectations of the hidden variables given parameters, and log p(data, parameters)."""
+    n_weight = data["n_weight"]
     tau = data["tau"]
     mu = data["mu"]
     w = data["w"]
@@ -179,7 +193,7 @@ def expect(data, size):
         # z: Gaussian given the rest
         z_point, z_integral = condition_z(data, size)
         # log p(data, parameters): hidden variables summed out, then the factors without them
-        objective = np.sum(z_integral)
+        objective = np.sum(n_weight * z_integral)
         # tau
         objective = objective + np.sum(np.log(tau) - tau)
         # mu
@@ -208,6 +222,7 @@ def climbed(values, data, size, iterations, tolerance):
 
 def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
     """The best of several short runs, carried on until it stands still."""
+    data, size = gather_rows(data, size)
     short = []
     for generator in np.random.default_rng(seed).spawn(restarts):
         try:
@@ -247,6 +262,13 @@ DIGITS_OF_DECIMAL = 15
 """Every decimal of so many digits is the only one of its length that rounds to its float."""
 DIGITS_OF_POWER = 22
 """Powers of ten up to here are floats."""
+ROWS_TO_GATHER = 65536
+"""So many rows are gathered at once; fewer would be gathered again too often."""
+NEAREST = 2.0
+FARTHEST = 2.0**40
+"""How many times as far as their spread rows are put from the mean."""
+FEWER = 2
+"""Few rows stand for many only if they are so many times fewer."""
 
 
 def two_sum(left, right):
@@ -701,6 +723,108 @@ def reflected(design):
 def mode_of_gamma(shape, rate):
     """The peak, at zero for shapes below one."""
     return np.maximum(shape - 1, 0) / rate
+
+
+def few_rows(squared, kept):
+    """The few rows that stand for all, as columns of which moments matter, columns kept, and weights.
+
+    Where rows agree too seldom in what is kept, they stay what they are, with unit weights.
+    """
+    count = len(squared)
+    found = squared[:0], [column[:0] for column in kept], np.zeros(0)
+    begin = 0
+    while begin < count:
+        end = begin + max(ROWS_TO_GATHER, len(found[2]))
+        more = squared[begin:end], [column[begin:end] for column in kept]
+        found = gathered_with(found, (*more, np.ones(len(more[0]))))
+        if not are_few(len(found[2]), count):
+            break
+        begin = end
+    return found if are_few(len(found[2]), count) else (squared, list(kept), np.ones(count))
+
+
+def are_few(some, count):
+    """Whether it pays to let some rows stand for all."""
+    return FEWER * some < count
+
+
+def rows_joined(columns):
+    """Columns side by side, each given with how many numbers it has in a row."""
+    flat = [np.asarray(column, dtype=float).reshape(len(column), width) for column, width in columns]
+    return np.concatenate(flat, axis=1)
+
+
+def gathered_with(some, more):
+    """The few rows that stand for two lots of rows together."""
+    squared, weight = (np.concatenate([some[part], more[part]]) for part in (0, 2))
+    return gathered(squared, [np.concatenate(both) for both in zip(some[1], more[1])], weight)
+
+
+def gathered(squared, kept, weight):
+    """The few rows that stand for rows with weights; groups of fewer rows stay what they are."""
+    group = groups_of(kept, len(squared))
+    counts = np.bincount(group)
+    order = np.argsort(group, kind="stable")
+    begins = np.cumsum(counts) - counts
+    few = squared.shape[1] + 2
+    alone = order[np.repeat(counts <= few, counts)]
+    parts, weights, first = [squared[alone]], [weight[alone]], [alone]
+    # Groups of about the same size are gathered at once, filled up with rows of no weight.
+    for size in np.unique(2 ** np.ceil(np.log2(np.maximum(counts[counts > few], 1)))).astype(int):
+        chosen = np.flatnonzero((counts > few) & (counts <= size) & (counts > size // 2))
+        at = begins[chosen, None] + np.minimum(np.arange(size), counts[chosen, None] - 1)
+        real = np.arange(size) < counts[chosen, None]
+        rows, heavy = standing_for(squared[order[at]], np.where(real, weight[order[at]], 0.0))
+        parts.append(rows.reshape(-1, squared.shape[1]))
+        weights.append(heavy.ravel())
+        first.append(np.repeat(order[begins[chosen]], few))
+    at_first = np.concatenate(first)
+    sorted_by = np.argsort(group[at_first], kind="stable")  # the same order, however the rows were cut
+    at_first = at_first[sorted_by]
+    found, weight = np.concatenate(parts)[sorted_by], np.concatenate(weights)[sorted_by]
+    return found, [column[at_first] for column in kept], weight
+
+
+def standing_for(rows, weight):
+    """Rows and weights that stand for those of each group; arrays have an axis of groups, then of rows."""
+    width = rows.shape[-1]
+    total = weight.sum(axis=1)
+    share = (weight / total[:, None])[..., None]
+    near = (share * rows).sum(axis=1)
+    apart = rows - near[:, None]
+    shift = (share * apart).sum(axis=1)  # what rounding left of a mean far from zero
+    mean = near + shift
+    root = np.asarray(np.linalg.qr(np.sqrt(weight)[..., None] * (apart - shift[:, None]), mode="r"))
+    root = root * np.where(np.diagonal(root, axis1=1, axis2=2) < 0, -1.0, 1.0)[..., None]  # R is unique then
+    spread = np.sqrt((root**2).sum(axis=1) / total[:, None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(spread > 0, np.abs(mean) / spread, 0.0).max(axis=-1, initial=0.0)
+    far = np.exp2(np.ceil(np.log2(np.clip(ratio, NEAREST, FARTHEST))))
+    reach = far * np.sqrt((width + 1) / total)
+    outer = mean[:, None] + reach[:, None, None] * (even_directions(width) @ root)
+    heavy = total / far**2
+    each = np.repeat(heavy[:, None] / (width + 1), width + 1, axis=1)
+    return np.concatenate([mean[:, None], outer], axis=1), np.concatenate([(total - heavy)[:, None], each], axis=1)
+
+
+def even_directions(width):
+    """Orthonormal columns that add up to zero each: one row more than columns."""
+    found = np.zeros((width + 1, width))
+    for column in range(width):
+        found[: column + 1, column] = 1.0
+        found[column + 1, column] = -(column + 1.0)
+        found[:, column] /= np.sqrt((column + 1.0) * (column + 2.0))
+    return found
+
+
+def groups_of(kept, count):
+    """A number for each row, the same for rows that agree in all columns."""
+    group = np.zeros(count, dtype=np.int64)
+    for column in (part for flat in kept for part in flat.reshape(count, int(np.prod(flat.shape[1:]))).T):
+        codes = np.unique(column, return_inverse=True)[1]
+        if codes.max(initial=0) > 0:
+            group = np.unique(group * (codes.max() + 1) + codes, return_inverse=True)[1]
+    return group
 
 
 def conditioned(curvature, log_factors, shape, width):

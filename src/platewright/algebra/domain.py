@@ -45,6 +45,11 @@ class Domain:
         """Whether the values can be listed."""
         return self.kind == "levels" or (self.kind == "integer" and self.upper < inf and self.lower > -inf)
 
+    @property
+    def listed(self) -> int:
+        """How many values a finite range of integers is listed with: from nought on, whatever its lower end."""
+        return int(self.upper) + 1
+
     def __str__(self) -> str:
         if self.kind == "levels":
             return f"a level of {self.levels}"

@@ -9,11 +9,12 @@ Rates and probabilities that are exactly zero are point masses: no count is seen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from platewright.algebra.build import add, multiply
 from platewright.algebra.expression import (
     Add,
+    AtMost,
     Call,
     Constant,
     Expression,
@@ -26,6 +27,7 @@ from platewright.algebra.expression import (
     Sum,
     Where,
     children,
+    free_indices,
     rebuild,
     walk,
 )
@@ -83,6 +85,28 @@ def _is_group(factor: Expression) -> bool:
         case Indicator(Reference(), Index()):
             return True
     return False
+
+
+def may_be_infinite(expression: Expression, levels: Collection[Index]) -> bool:
+    """Whether impossible levels make it minus infinity: outside of bounds, or with more of a kind than there are."""
+    for part in walk(expression):
+        if free_indices(part).isdisjoint(levels):
+            continue
+        match part:
+            case AtMost():
+                return True
+            case Call("lgamma" | "log_beta", arguments) if any(_subtracts(argument) for argument in arguments):
+                return True
+    return False
+
+
+def _subtracts(expression: Expression) -> bool:
+    """Whether a sum takes something away that is no number."""
+    terms = expression.terms if isinstance(expression, Add) else ()
+    return any(
+        isinstance(term, Multiply) and isinstance(term.factors[0], Constant) and term.factors[0].value < 0
+        for term in terms
+    )
 
 
 def can_be_zero(argument: Expression, is_open: IsOpen) -> bool:

@@ -26,6 +26,8 @@ _RESERVED = frozenset(
         "edges_of",
         "stacked",
         "triangularised",
+        "triangularised_along",
+        "solved_along",
         "double",
         "int",
         "long",

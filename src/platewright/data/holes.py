@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from platewright.data.cells import Cells
 from platewright.data.place import Place
-from platewright.data.settle import is_missing, missing_value
+from platewright.data.settle import kinds_of, missing_objects, missing_value
 from platewright.data.signature import ColumnSpec
 
 Holes = NDArray[np.bool_]
 
+NESTED = (list, tuple, np.ndarray)
 FILLABLE = ("real", "integer", "levels", "circle", "vector")
 """Domains whose cells stand for themselves; a probability vector or a matrix is missing as a whole or not at all."""
 
@@ -37,8 +38,8 @@ def find_holes(cells: Cells) -> Holes | None:
             if np.isfinite(values.sum()):
                 return None
         found = np.isnan(values)
-    elif values.dtype.kind in "OT" and not any(isinstance(item, (list, tuple, np.ndarray)) for item in values.flat):
-        found = np.fromiter(map(is_missing, values.flat), bool, values.size).reshape(values.shape)
+    elif values.dtype.kind in "OT" and not any(issubclass(kind, NESTED) for kind in kinds_of(values)):
+        found = missing_objects(values)
     else:
         return None
     return found if found.any() else None

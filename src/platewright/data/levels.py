@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from platewright.data.blocks import blocks
 from platewright.data.cells import Cells
 from platewright.errors import MixedTypes, ShapeError, SizeError, SupportError
 
@@ -186,5 +187,8 @@ def _distinct_integers(values: NDArray[np.int64]) -> NDArray[np.int64]:
     if high - low > 4 * values.size + 65_536:
         return np.unique(values)
     seen = np.zeros(high - low + 1, dtype=np.bool_)
-    seen[values - low] = True
+    for _, block in blocks(values):
+        seen[block - low] = True
+        if len(seen) <= len(block) and seen.all():  # nothing new can come
+            break
     return np.flatnonzero(seen) + low

@@ -51,11 +51,33 @@ def settle(column: ColumnSpec, cells: Cells, start: int = 0) -> Cells:
         values = values.astype(object)
     if values.dtype.kind != "O":
         return cells
-    if values.size and values.ndim and all(isinstance(item, (list, tuple, np.ndarray)) for item in values.flat):
+    if values.size and values.ndim and all(issubclass(kind, (list, tuple, np.ndarray)) for kind in kinds_of(values)):
         nested = as_array(column.name, _plain(values))
         return settle(column, Cells(cells.name, nested, axes=cells.axes), start)
     settled = _settle_objects(Place(column, values.shape, start), values)
     return Cells(cells.name, settled, axes=cells.axes)
+
+
+def kinds_of(values: NDArray[Any]) -> set[type]:
+    """The types of the objects of an array: few, whatever its length, so most questions are asked of them alone."""
+    return set(map(type, values.ravel().tolist()))
+
+
+def may_be_missing(kind: type) -> bool:
+    """Whether objects of a type can be a null."""
+    return kind is type(None) or kind.__name__ in _MISSING_TYPES or issubclass(kind, (float, np.floating))
+
+
+def missing_objects(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which objects of an array are nulls."""
+    unsure = [kind for kind in kinds_of(values) if may_be_missing(kind)]
+    if not unsure:
+        return np.zeros(values.shape, dtype=bool)
+    if unsure == [type(None)]:
+        found = np.fromiter((item is None for item in values.ravel().tolist()), bool, values.size)
+    else:
+        found = np.fromiter(map(is_missing, values.ravel().tolist()), bool, values.size)
+    return found.reshape(values.shape)
 
 
 def is_missing(value: object) -> bool:
@@ -98,13 +120,14 @@ def _wrong_type(column: ColumnSpec, found: str) -> WrongType:
 
 def _settle_objects(place: Place, values: NDArray[Any]) -> NDArray[Any]:
     """An object array of one type of thing becomes an array of that type."""
-    items = values.ravel().tolist()
-    _refuse(place, items, is_missing, lambda position, count: missing_value(place, position, count))
+    items, kinds = values.ravel().tolist(), kinds_of(values)
+    if any(map(may_be_missing, kinds)):
+        _refuse(place, items, is_missing, lambda position, count: missing_value(place, position, count))
     if not items:
         return values.astype(np.float64)
     is_text = isinstance(items[0], str)
-    other = next((position for position, item in enumerate(items) if isinstance(item, str) != is_text), None)
-    if other is not None:
+    if any(issubclass(kind, str) != is_text for kind in kinds):
+        other = next(position for position, item in enumerate(items) if isinstance(item, str) != is_text)
         raise MixedTypes(
             f"`{place.column.name}` mixes text and other values: {items[0]!r} and {items[other]!r}",
             where=f"{place.name_cell(0)}, and row {place.name_cell(other).partition('row ')[2]}",
@@ -112,19 +135,19 @@ def _settle_objects(place: Place, values: NDArray[Any]) -> NDArray[Any]:
         )
     if is_text:
         return values
-    odd = next((item for item in items if not isinstance(item, (Real, Decimal, np.bool_))), None)
-    if odd is not None:
+    if not all(issubclass(kind, (Real, Decimal, np.bool_)) for kind in kinds):
+        odd = next(item for item in items if not isinstance(item, (Real, Decimal, np.bool_)))
         kind = "complex numbers" if isinstance(odd, complex) else f"objects of type {type(odd).__name__}"
         raise _wrong_type(place.column, kind)
-    return _as_numbers(place, items).reshape(values.shape)
+    return _as_numbers(place, items, kinds).reshape(values.shape)
 
 
-def _as_numbers(place: Place, items: list[Any]) -> NDArray[Any]:
+def _as_numbers(place: Place, items: list[Any], kinds: set[type]) -> NDArray[Any]:
     """Bools stay bools and integers integers; everything else becomes float64."""
-    if all(isinstance(item, (bool, np.bool_)) for item in items):
+    if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return np.array(items, dtype=np.bool_)
     try:
-        if all(isinstance(item, (int, np.integer)) for item in items):
+        if all(issubclass(kind, (int, np.integer)) for kind in kinds):
             return np.array(items, dtype=np.int64)
         return np.array([float(item) for item in items])
     except OverflowError as problem:

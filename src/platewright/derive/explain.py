@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from platewright.algebra.expression import Index
 from platewright.derive.cautions import cautions
 from platewright.graph.equation import joint_equation
+from platewright.operation import Declined
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
 from platewright.schemas.blocks import (
@@ -26,6 +27,7 @@ from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.few_rows import find_few_rows
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -201,16 +203,28 @@ def _summed(loops: Sequence[Index]) -> str:
     return "".join(f"sum_{index.name} " for index in loops)
 
 
+def _about_rows(plan: EMPlan | MeanFieldPlan) -> list[str]:
+    """Whether rows are gathered before the iterations, where what is hidden is Gaussian."""
+    if not plan.latent.gaussian:
+        return []
+    few = find_few_rows(plan)
+    if isinstance(few, Declined):
+        return [f"every iteration goes over all rows: {few.reason}", ""]
+    return [f"before the iterations: {few.because};", "    a few rows with the same moments stand for all of them", ""]
+
+
 def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     """The two steps, each with what justifies it."""
     lines = _heading(plan, "hidden", sorted(plan.latent.names))
     if isinstance(plan, MeanFieldPlan):
+        lines += _about_rows(plan)
         if plan.latent.names:
             lines.append("hidden variables: their distribution from expected log factors of the parameters")
         second = "parameters: their exact posterior, with expected statistics in place of known ones"
         if len(plan.blocks) > 1:
             second = "blocks of parameters in turn: the exact posterior of each, given moments of the others"
     else:
+        lines += _about_rows(plan)
         lines.append("expectation: posterior of the hidden variables given data and parameters")
         second = "maximisation: the closed-form mode, with expected statistics in place of known ones"
         second = second if plan.blocks else "maximisation: no parameter has a closed-form mode"

@@ -50,7 +50,7 @@ def gaussian_move(state: State, block: list[str]) -> State | Declined:
     split = _rows(state, block)
     assert not isinstance(split, Declined)
     rows, rest = split
-    group = choose_group(rows, block, state.nodes, _sizes(state))
+    group = choose_group(rows, block, state.nodes, _sizes(state), state.chains)
     done = eliminate_gaussian(f"block{state.blocks + 1}", rows, group, state.nodes, frozenset(state.unknown))
     if isinstance(done, Declined):
         return done
@@ -61,6 +61,7 @@ def gaussian_move(state: State, block: list[str]) -> State | Declined:
     factors += [*rest, *(_as_factor(found) for found in kept), *left]
     named = ", ".join(group.variables)
     over = f" for each {', '.join(group.batch)}" if group.batch else ""
+    over += f", step by step along {group.along}" if group.along is not None else ""
     return state.after(
         factors=tuple(factors),
         unknown=tuple(name for name in state.unknown if name not in group.variables),

@@ -76,6 +76,8 @@ class State:
     """How many Gaussian blocks were named before, here or in other pieces."""
     maximise: bool = False
     """Put the best value in for each unknown instead of integrating over it."""
+    chains: bool = True
+    """Eliminate Gaussian chains step by step."""
 
     @cached_property
     def facts(self) -> Facts:

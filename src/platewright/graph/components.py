@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 
 from platewright.errors import CycleError
-from platewright.graph.graph import Graph
+from platewright.graph.graph import Graph, parents_now
 
 Component = frozenset[str]
 
@@ -49,7 +49,19 @@ def component_network(graph: Graph) -> Mapping[Component, frozenset[Component]]:
             home.update(dict.fromkeys(component, component))
     parents = {component: component_parents(graph, component) for component in dict.fromkeys(home.values())}
     network = {component: frozenset(home[name] for name in found) for component, found in parents.items()}
-    return _parents_first(network)
+    order = _parents_first(network)
+    if len(order) < len(network):
+        # Where one looks at the other a step back only, neither is before the other.
+        looked_at = parents_now(graph)
+        now = {one: frozenset(home[p] for name in one for p in looked_at[name] - one) for one in network}
+        order = _parents_first(now)
+    if len(order) < len(network):
+        left = [", ".join(sorted(component)) for component in network if component not in order]
+        raise CycleError(
+            f"arcs run in a circle through the components {{{'}, {'.join(left)}}}",
+            expected="a chain graph: no way along directed and undirected arcs back to the start",
+        )
+    return {component: network[component] for component in order}
 
 
 def component_parents(graph: Graph, component: Component) -> frozenset[str]:
@@ -60,8 +72,8 @@ def component_parents(graph: Graph, component: Component) -> frozenset[str]:
     return frozenset(found - component)
 
 
-def _parents_first(network: dict[Component, frozenset[Component]]) -> dict[Component, frozenset[Component]]:
-    """Sort by arcs with the written order kept where arcs allow; a circle through undirected arcs is an error."""
+def _parents_first(network: dict[Component, frozenset[Component]]) -> tuple[Component, ...]:
+    """Sort by arcs with the written order kept where arcs allow; those in a circle, and after one, are left out."""
     children: dict[Component, list[Component]] = {component: [] for component in network}
     missing = {component: len(parents) for component, parents in network.items()}
     for component, parents in network.items():
@@ -69,19 +81,13 @@ def _parents_first(network: dict[Component, frozenset[Component]]) -> dict[Compo
             children[parent].append(component)
     written = {component: at for at, component in enumerate(network)}
     order = list(network)
-    result: dict[Component, frozenset[Component]] = {}
+    result: list[Component] = []
     ready = [at for at, component in enumerate(order) if missing[component] == 0]
     while ready:
         component = order[heappop(ready)]
-        result[component] = network[component]
+        result.append(component)
         for child in children[component]:
             missing[child] -= 1
             if missing[child] == 0:
                 heappush(ready, written[child])
-    if len(result) < len(network):
-        left = [", ".join(sorted(component)) for component in network if component not in result]
-        raise CycleError(
-            f"arcs run in a circle through the components {{{'}, {'.join(left)}}}",
-            expected="a chain graph: no way along directed and undirected arcs back to the start",
-        )
-    return result
+    return tuple(result)

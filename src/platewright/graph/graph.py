@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from platewright.algebra.build import add, totals
-from platewright.algebra.expression import Expression, Index, names
+from platewright.algebra.expression import Expression, Index, Lag, Reference, names, walk
 from platewright.algebra.facts import Facts
 from platewright.errors import CycleError, UnknownName
 from platewright.language.model import Model
@@ -178,11 +178,32 @@ def read_graph(model: Model, known: Iterable[str] = ()) -> Graph:
 
 
 def topological(graph: Graph) -> tuple[str, ...]:
-    """Nodes with parents first; raises when directed arcs form a cycle."""
+    """Nodes with parents first; raises when directed arcs form a cycle.
+
+    Where nodes look at each other a step back only, neither is before the other.
+    """
+    try:
+        return _sorted(graph, graph.parents)
+    except CycleError:
+        return _sorted(graph, parents_now(graph))
+
+
+def parents_now(graph: Graph) -> dict[str, frozenset[str]]:
+    """For each node the parents that it looks at in another way than a step back."""
+    found: dict[str, frozenset[str]] = {}
+    for name, node in graph.nodes.items():
+        places = [part for part in walk(node.log_density) if isinstance(part, Reference)]
+        back = {part.name for part in places if any(isinstance(at, Lag) for at in part.indices)}
+        now = {part.name for part in places if not any(isinstance(at, Lag) for at in part.indices)}
+        found[name] = graph.parents[name] - (back - now)
+    return found
+
+
+def _sorted(graph: Graph, parents: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     order: list[str] = []
     state: dict[str, int] = {}
     for start in graph.nodes:
-        stack = [(start, iter(sorted(graph.parents[start])))]
+        stack = [(start, iter(sorted(parents[start])))]
         if state.get(start):
             continue
         state[start] = 1
@@ -200,5 +221,5 @@ def topological(graph: Graph) -> tuple[str, ...]:
                 )
             elif parent in graph.nodes and not state.get(parent):
                 state[parent] = 1
-                stack.append((parent, iter(sorted(graph.parents[parent]))))
+                stack.append((parent, iter(sorted(parents[parent]))))
     return tuple(order)

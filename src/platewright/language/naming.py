@@ -254,6 +254,10 @@ def _density(
         ]
         if len(bounds) == 2 and not any(isinstance(bound, Constant) for bound in bounds):
             parts.append(at_most(*bounds))
+    domain = _domain(distribution, canonical, None)
+    if domain.kind == "integer" and domain.is_finite and domain.lower > 0:
+        # Its values are listed from nought on, and those below the lower end must weigh nothing.
+        parts.append(at_most(expression(domain.lower), x.expression))
     return add(*parts)
 
 

@@ -183,6 +183,7 @@ def _result(
         layout.sources,
         output,
         because=f"{', '.join(group.variables)} given the rest: jointly Gaussian",
+        along=group.along,
     )
     computed: dict[str, tuple[Index, ...]] = {f"{name}.log_root": batch}
     log_root = Reference(f"{name}.log_root", batch)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from platewright.algebra.build import multiply, substitute
-from platewright.algebra.expression import Constant, Expression, Index, Multiply, Size, free_indices
+from platewright.algebra.expression import Constant, Expression, Index, Lag, Multiply, Size, free_indices
 from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.program.statements import Cell, Column, Entry, Feature, Pool, Source
@@ -133,8 +133,9 @@ def _source(
         for axis, at, own in zip(nodes[part.variable].axes, part.at, column.at, strict=True):
             if own in column.dense:
                 positions.append((at, axis.plate))
-                if isinstance(at, Index) and at in rows.axes:
-                    used_axes.add(at)
+                step = at.index if isinstance(at, Lag) and axis.plate == group.along else at
+                if isinstance(step, Index) and step in rows.axes:
+                    used_axes.add(step)
         wanted.append((len(features), number, positions))
         features.append(Feature(part.coefficient, part.inner))
     rest = multiply(-1.0, rows.rest)
@@ -154,10 +155,12 @@ def _source(
             if isinstance(at, Constant) or at in inner:
                 places.append(at)
                 continue
-            if at not in numbered:
-                numbered[at] = Index(f"{plate}~{len(numbered)}", plate)
-                cells.append(Cell(numbered[at], at))
-            places.append(numbered[at])
+            is_before = isinstance(at, Lag) and plate == group.along
+            step = at.index if isinstance(at, Lag) and is_before else at
+            if step not in numbered:
+                numbered[step] = Index(f"{plate}~{len(numbered)}", plate)
+                cells.append(Cell(numbered[step], step))
+            places.append(Lag(numbered[step]) if is_before else numbered[step])
         entries_list.append(Entry(feature, number, tuple(places)))
     over, weight = _counted(rows.axes, item.weight, [*(f.expression for f in features), *(c.code for c in cells)])
     pool = Pool(name, over, tuple(cells), tuple(features), weight, because=f"rows of {rows.owner}: mean and scatter")

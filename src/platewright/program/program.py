@@ -222,7 +222,7 @@ def statement_text(statement: Statistic | Pool | Assign | Triangularise) -> str:
         case Triangularise():
             columns = ", ".join(f"{column.variable}[{_listed(column.dense)}]" for column in statement.columns)
             sources = ", ".join(source.pool or source.owner for source in statement.sources)
-            return (
-                f"{statement.name}[{_listed(statement.batch)}] = triangularise columns ({columns}), rows of {sources}"
-            )
+            way = "" if statement.along is None else f" step by step along {statement.along}"
+            name = f"{statement.name}[{_listed(statement.batch)}]"
+            return f"{name} = triangularise columns ({columns}){way}, rows of {sources}"
     raise TypeError(statement)

@@ -102,6 +102,9 @@ class Triangularise:
 
     Leaves `name.root`, `name.log_root`, `name.cross_<k>` (one for each other column block), `name_solution`, and what
     the rows say about the other columns: `name.left_<k>`, `name.left` or, when no other is there, `name.residual`.
+
+    `along` is an ordered plate on which the eliminated columns are a chain: a row touches them at one step, and at the
+    one before. They are eliminated step by step then, in time and memory that grow with the steps.
     """
 
     name: str
@@ -111,11 +114,20 @@ class Triangularise:
     sources: tuple[Source, ...]
     output: Index | None = None
     because: str = ""
+    along: str | None = None
 
     @property
     def outer(self) -> tuple[Column, ...]:
         """Columns of unknowns that are eliminated later."""
         return self.columns[self.eliminated :]
+
+    def inside(self, column: Column) -> tuple[Index, ...]:
+        """The dense indices of a column at one step: without that of the plate along which steps follow each other."""
+        return tuple(index for index in column.dense if index.plate != self.along)
+
+    def step_of(self, source: Source) -> Index:
+        """The index of a source that numbers the steps."""
+        return next(index for index in source.cells[len(self.batch) :] if index.plate == self.along)
 
 
 Statement = Statistic | Pool | Assign | Triangularise

@@ -17,12 +17,15 @@ from platewright.run.checks.sanity import check_moderate
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.evidence.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
+from platewright.run.hidden.em import Runner as EMRunner
 from platewright.run.hidden.em_backend import choose_em_backend
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import OPTIONS as EM_OPTIONS
 from platewright.run.hidden.em_search import run_em
+from platewright.run.hidden.few_rows import Gathered, gathered_once, run_on_few
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import run_mean_field
+from platewright.run.hidden.mean_field_search import run_on_few as field_on_few
 from platewright.run.samplers.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.collapsed import CollapsedPlan
@@ -93,19 +96,31 @@ def _run(
     """The fit of whichever plan it is."""
     match plan:
         case EMPlan():
-            for program in plan.latent.programs:
-                check_sizes(program, sizes, plan.latent.points)
+            few = gathered_once(plan, columns, sizes)
+            used, all_sizes = (few.few.plan, few.sizes) if isinstance(few, Gathered) else (plan, sizes)
+            for program in used.latent.programs:
+                check_sizes(program, all_sizes, plan.latent.points)
             chosen = choose_em_backend(plan, backend, sizes)
+            chosen = few.backend if isinstance(few, Gathered) else chosen
             path = options.pop("checkpoint", None)
             store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": chosen})
-            best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
+            if isinstance(few, Gathered):
+                best = run_on_few(few, EMRunner(plan, columns, sizes), seed=seed, checkpoint=store, **options)
+            else:
+                best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
             return EstimatedFit(plan, columns, sizes, best, labels=labels, seed=seed, backend=chosen)
         case MeanFieldPlan():
-            for program in plan.latent.programs:
-                check_sizes(program, sizes, plan.latent.points | plan.noises)
+            less = gathered_once(plan, columns, sizes)
+            soft, own = (less.few.plan, less.sizes) if isinstance(less, Gathered) else (plan, sizes)
+            for program in soft.latent.programs:
+                check_sizes(program, own, plan.latent.points | plan.noises)
             path = options.pop("checkpoint", None)
             store = _checkpoint(plan, columns, path, {**options, "seed": seed})
-            bounded = run_mean_field(plan, columns, sizes, seed=seed, checkpoint=store, **options)
+            told = {"seed": seed, "checkpoint": store, **options}
+            if isinstance(less, Gathered):
+                bounded = field_on_few(less, plan, columns, sizes, **told)
+                return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed, backend=less.backend)
+            bounded = run_mean_field(plan, columns, sizes, **told)
             return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed)
         case EvidencePlan():
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)

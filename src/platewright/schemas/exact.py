@@ -69,11 +69,17 @@ def prepare(graph: Graph) -> Prepared:
 
 
 def plan_exact(
-    graph: Graph, goal: Goal, with_evidence: bool = True, blocks: int = 0, about: Collection[str] = ()
+    graph: Graph,
+    goal: Goal,
+    with_evidence: bool = True,
+    blocks: int = 0,
+    about: Collection[str] = (),
+    chains: bool = True,
 ) -> Plan | Declined:
     """The closed-form plan, or which unknown stands in its way and why; `blocks` were named before, in other plans.
 
-    With `about`, the evidence leaves out what is known throughout and holds none of these.
+    With `about`, the evidence leaves out what is known throughout and holds none of these. Without `chains`, Gaussian
+    chains have one triangle for all their steps, as mean field needs it.
     """
     prepared = prepare(graph)
     steps = list(prepared.steps)
@@ -93,7 +99,7 @@ def plan_exact(
     solved: list[State] = []
     for piece in pieces:
         extra = tuple(factor for factor in minus if factor.names & set(piece.unknown))
-        done = _solved(piece, extra, blocks, goal == "map")
+        done = _solved(piece, extra, blocks, goal == "map", chains)
         if isinstance(done, Declined):
             return done
         blocks = done.blocks
@@ -129,10 +135,10 @@ def plan_exact(
 
 
 @kept_for
-def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool) -> State | Declined:
+def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool, chains: bool) -> State | Declined:
     """A piece, with factors that its own arcs do not show, without unknowns; or why every order gets stuck."""
     search = Search()
-    start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks, maximise=maximise)
+    start = State(piece, piece.factors + extra, piece.unknown, blocks=blocks, maximise=maximise, chains=chains)
     if tied := tied_sums(start):
         return Declined(NAME, tied)
     done = search.solve(start)
@@ -141,6 +147,8 @@ def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool
 
 def normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
     """Minus the log normaliser of each undirected component."""
+    if not graph.potentials:
+        return ()
     found = []
     for component in chain_components(graph):
         if not any(graph.nodes[name].kind == "undirected" for name in component):
@@ -227,7 +235,7 @@ def fixed_sizes(graph: Graph) -> dict[str, int]:
     sizes = {name: plate.size for name, plate in graph.plates.items() if plate.size is not None}
     for name, node in graph.nodes.items():
         if node.domain.kind == "integer" and node.domain.is_finite:
-            sizes[f"{name}.levels"] = int(node.domain.upper) + 1
+            sizes[f"{name}.levels"] = node.domain.listed
     return sizes
 
 
@@ -283,6 +291,8 @@ def _results(body: Sequence[Assign | Pool | Triangularise]) -> tuple[str, ...]:
                 found.append(statement.name)
             case Triangularise():
                 found += [f"{statement.name}.{part}" for part in ("root", "log_root", "right")]
+                if statement.along is not None:
+                    found += [f"{statement.name}.before", f"{statement.name}.after"]
                 if statement.outer:
                     found += [f"{statement.name}.cross_{k}" for k in range(len(statement.outer))]
                 else:

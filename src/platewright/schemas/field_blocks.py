@@ -66,7 +66,7 @@ def find_blocks(graph: Graph) -> tuple[FieldBlock, ...] | Declined:
         if isinstance(expected, Declined):
             return expected
         # The last block is left with all that is known of the bound; the others need their distribution only.
-        found = plan_exact(expected, "posterior", with_evidence=number == len(parted) - 1, blocks=named)
+        found = plan_exact(expected, "posterior", with_evidence=number == len(parted) - 1, blocks=named, chains=False)
         shown = ", ".join(sorted(expecter.unknown))
         if isinstance(found, Declined):
             return Declined(WORD, f"{shown}, given moments of the others: {found.reason}")
@@ -158,7 +158,9 @@ def _grown(graph: Graph, block: Expecter, waiting: Sequence[str]) -> Expecter:
 def _given_the_rest(graph: Graph, names: Sequence[str]) -> Expecter | Declined:
     """How expectations are taken under the closed form of some parameters, the others known; all must be there."""
     wanted = set(names)
-    plan = plan_exact(replace(graph, known=graph.known | (set(graph.unknown) - wanted)), "posterior", False)
+    plan = plan_exact(
+        replace(graph, known=graph.known | (set(graph.unknown) - wanted)), "posterior", False, chains=False
+    )
     if isinstance(plan, Declined):
         return plan
     expecter = Expecter(plan.conditionals, graph.nodes, graph.facts)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from platewright.algebra.build import add, equal, multiply, substitute, totals
 from platewright.algebra.differentiate import differentiate
 from platewright.algebra.expression import (
+    ONE,
     Expression,
     Index,
     Lag,
@@ -75,6 +76,8 @@ class GaussianGroup:
     """Blocks of P, and the gradient, at given values."""
     value: Program
     """The sum of the log factors at given values."""
+    weight: Expression = ONE
+    """How often an element counts, where few stand for many."""
 
     @property
     def name(self) -> str:

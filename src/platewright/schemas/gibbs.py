@@ -38,6 +38,7 @@ from platewright.schemas.censored import censored_first
 from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_block
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
+from platewright.schemas.pinned import pinned_unknowns
 from platewright.schemas.rough import funnels, rough_blocks, touching
 from platewright.schemas.tied_classes import may_nest, tied_classes
 from platewright.schemas.weighed import weigh
@@ -130,6 +131,9 @@ def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | D
     blocks = [*(block for one in weighed for block in (one.first, one.then)), *blocks]
     if not blocks:
         return Declined(NAME, "nothing is unknown")
+    fixed = pinned_unknowns(now, factors, blocks)
+    if fixed is not None:
+        return Declined(NAME, fixed)
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
     return GibbsPlan(graph, goal, tuple(blocks), prepared.steps, factors, prepared.barren, proper=proper)
 

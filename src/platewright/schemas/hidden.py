@@ -20,6 +20,7 @@ from platewright.errors import UnknownName
 from platewright.graph.graph import Factor, Graph
 from platewright.inference.ordering import choose_ordering
 from platewright.operation import Declined
+from platewright.schemas.exact import normalisers
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, hidden_block
 
 NAME = "em"
@@ -152,8 +153,14 @@ def hidden_named(hidden: Sequence[Hidden], name: str) -> Hidden:
 
 
 def find_hidden(graph: Graph, name: str) -> Hidden | Declined:
-    """A hidden variable with its levels and factors, or why its posterior has no table."""
-    factors = tuple(factor for factor in graph.factors if name in factor.names)
+    """A hidden variable with its levels and factors, or why its posterior has no table.
+
+    As a parent of an undirected component it is in the normaliser of that, too.
+    """
+    minus = normalisers(graph)
+    if isinstance(minus, Declined):
+        return Declined(NAME, minus.reason)
+    factors = tuple(factor for factor in (*graph.factors, *minus) if name in factor.names)
     found = hidden_block(graph, name)
     node = graph.nodes[name]
     plate = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
@@ -227,7 +234,7 @@ def _level_count(graph: Graph, name: str, plate: str) -> int:
     """How many values a variable has, as far as the model tells."""
     domain = graph.nodes[name].domain
     if domain.kind == "integer":
-        return int(domain.upper - domain.lower) + 1
+        return domain.listed
     found = graph.plates.get(plate)
     return (found.size if found is not None else None) or USUAL_LEVELS
 

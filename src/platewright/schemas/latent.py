@@ -14,7 +14,7 @@ from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.schemas.chain_group import ChainGroup, Scope, find_chain_groups, without_chains
 from platewright.schemas.chain_programs import chain_shares, chain_start, chain_weights
-from platewright.schemas.exact import may_be_zero
+from platewright.schemas.exact import may_be_zero, normalisers
 from platewright.schemas.expectations import expectations, guesses
 from platewright.schemas.gaussian_hidden import GaussianGroup, find_gaussian_groups
 from platewright.schemas.hidden import Group, Hidden, find_hidden
@@ -117,7 +117,10 @@ def find_latent(
     """The hidden part, for classes and Gaussians that count as known in the complete programs."""
     factors: dict[Factor, Factor] = {}
     wanted = {*classes, *gaussians}
-    for factor in graph.factors:
+    minus = normalisers(graph)
+    if isinstance(minus, Declined):
+        return minus
+    for factor in (*graph.factors, *minus):
         if factor.names & wanted:
             found = seen(factor)
             if isinstance(found, Declined):

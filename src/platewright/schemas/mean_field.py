@@ -154,5 +154,5 @@ def _fields(graph: Graph, several: bool) -> tuple[FieldBlock, ...] | Declined:
     """All parameters in one block, or in several."""
     if several:
         return find_blocks(graph)
-    complete = plan_exact(graph, "posterior")
+    complete = plan_exact(graph, "posterior", chains=False)
     return complete if isinstance(complete, Declined) else (joint_block(graph, complete),)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from platewright.algebra.build import add, total
+from platewright.algebra.contract import contracted
 from platewright.algebra.differentiate import differentiate
 from platewright.algebra.expression import (
     ZERO,
@@ -100,7 +101,7 @@ def _apart_from(expression: Expression, axes: tuple[Index, ...]) -> Expression:
 def _slope_at(whole: Expression, axes: tuple[Index, ...], place: Reference) -> Slope:
     """The slope of one occurrence, which bears a mark meanwhile; it is asked for alone, and again among others."""
     if not place.indices:  # one number: all its occurrences are the same
-        return Slope(place.name, (), axes, collapsed(differentiate(whole, place)))
+        return Slope(place.name, (), axes, settled(differentiate(whole, place)))
     inner = _inner(place, axes)
     mark = f"{place.name}@"
     marked = replaced(whole, {place: Reference(mark, inner)})
@@ -110,7 +111,7 @@ def _slope_at(whole: Expression, axes: tuple[Index, ...], place: Reference) -> S
         own.append(fresh(index, taken | set(own)))
     change = differentiate(marked, Reference(mark, tuple(own)))
     at = tuple(substitute(part, dict(zip(inner, own, strict=True))) for part in place.indices)
-    return Slope(place.name, at, (*axes, *own), collapsed(_unmarked(change, mark, place, inner)))
+    return Slope(place.name, at, (*axes, *own), settled(_unmarked(change, mark, place, inner)))
 
 
 def _inner(place: Reference, axes: tuple[Index, ...]) -> tuple[Index, ...]:
@@ -145,6 +146,11 @@ def _unmarked(expression: Expression, mark: str, place: Reference, inner: tuple[
     if isinstance(expression, Reference) and expression.name == mark:
         return substitute(place, dict(zip(inner, expression.indices, strict=True)))
     return rebuild(expression, lambda part: _unmarked(part, mark, place, inner))
+
+
+def settled(expression: Expression) -> Expression:
+    """A derivative as it is computed: indicators used up, and nested sums in a good order."""
+    return contracted(collapsed(expression))
 
 
 def collapsed(expression: Expression) -> Expression:

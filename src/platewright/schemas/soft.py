@@ -11,10 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from platewright.algebra.build import multiply, substitute, total
-from platewright.algebra.expression import Expression, Index, Indicator, Lag, Multiply, Reference, mentions, walk
+from platewright.algebra.build import call, multiply, substitute, total, where
+from platewright.algebra.expression import (
+    ZERO,
+    Call,
+    Expression,
+    Index,
+    Indicator,
+    Lag,
+    Multiply,
+    Reference,
+    free_indices,
+    mentions,
+    walk,
+)
 from platewright.algebra.put_in import put_in
-from platewright.algebra.zero_times_log import IsOpen, zero_wins
+from platewright.algebra.zero_times_log import IsOpen, may_be_infinite, zero_wins
 from platewright.language.plate import Plate, root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
@@ -198,7 +210,11 @@ class Softener:
 def _weighed_statistic(
     statement: Statistic, whole: Weighing, plates: Mapping[str, Plate], is_open: IsOpen
 ) -> Statistic:
-    body: Expression = multiply(whole.weight, put_in(statement.summand, whole.changes))
+    summand = put_in(statement.summand, whole.changes)
+    if may_be_infinite(summand, whole.extra):
+        # A value that cannot be has no weight, and what it makes of the row must not be multiplied by that.
+        summand = where(call("less", ZERO, whole.weight), summand, ZERO)
+    body: Expression = multiply(whole.weight, summand)
     kept = []
     for index in whole.extra:
         summed = total(body, index)
@@ -217,6 +233,11 @@ def _picked(body: Expression, index: Index, statement: Statistic, plates: Mappin
     if not isinstance(body, Multiply):
         return None
     for factor in body.factors:
+        match factor:
+            case Call("xlogy", (weight, argument)) if index not in free_indices(argument):
+                outside = [part for part in body.factors if part is not factor]
+                inside = _picked(multiply(weight, *outside), index, statement, plates)
+                return None if inside is None else Call("xlogy", (inside, argument))
         if isinstance(factor, Indicator) and index in (factor.left, factor.right):
             other = factor.right if factor.left == index else factor.left
             if isinstance(other, Index) and other in statement.indices:

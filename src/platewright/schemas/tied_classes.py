@@ -63,5 +63,5 @@ def _count(graph: Graph, name: str) -> int:
     """How many values a class has; 0 where only the data say so."""
     domain = graph.nodes[name].domain
     if domain.levels is None:
-        return int(domain.upper - domain.lower) + 1
+        return domain.listed
     return graph.plates[domain.levels].size or 0

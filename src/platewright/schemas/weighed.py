@@ -123,8 +123,7 @@ def _many(graph: Graph, factors: Sequence[Factor], own: Block, name: str) -> str
 
 
 def _values(graph: Graph, name: str) -> int:
-    domain = graph.nodes[name].domain
-    return int(domain.upper - domain.lower) + 1
+    return graph.nodes[name].domain.listed
 
 
 def _size(graph: Graph, plate: str) -> int | None:

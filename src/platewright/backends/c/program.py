@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     Call,
     Expression,
     Index,
-    Indicator,
-    Multiply,
     free_indices,
     names,
     walk,
@@ -31,6 +28,7 @@ from platewright.backends.c.pool import Pieces, PoolPrinter, over_rows
 from platewright.backends.c.support import BLOCK, c_comment, support_text
 from platewright.backends.naming import Names
 from platewright.program.program import Program, expressions_of, statement_text
+from platewright.program.scatter import scatter
 from platewright.program.statements import Pool, Statistic
 
 
@@ -247,19 +245,29 @@ class _PassWriter:
 
     def statistic(self, statement: Statistic, name: str) -> tuple[Output, Pieces]:
         """A sum into one number, or scattered into a table by the codes of the row."""
-        groups, summand = self.split(statement)
+        found = scatter(statement, self.is_integer)
+        walked = frozenset(found.walked)
         variables: dict[Index, str] = {}
-        body: list[str] = []
-        for index, code in groups.items():
-            variables[index] = self.printer.temporary("code")
-            size = self.printer.size(index.plate)
-            body.append(f"const int64_t {variables[index]} = within({self.printer.code(code).text}, {size}, &bad);")
+
+        def pick(positions: Iterable[tuple[Index, Expression]]) -> list[str]:
+            lines = []
+            for index, code in positions:
+                variables[index] = self.printer.temporary("code")
+                size = self.printer.size(index.plate)
+                lines.append(
+                    f"const int64_t {variables[index]} = within({self.printer.code(code).text}, {size}, &bad);"
+                )
+            return lines
+
+        body = pick(pair for pair in found.codes if not free_indices(pair[1]) & walked)
         body = [*self.printer.take(), *body]
         with ExitStack() as loops:
-            for index in statement.indices:
-                if index not in groups:
-                    variables[index] = loops.enter_context(self.printer.loop(index))
-            value = self.printer.code(summand)
+            for index in found.walked:
+                variables[index] = loops.enter_context(self.printer.loop(index))
+            self.printer.lines += pick(pair for pair in found.codes if free_indices(pair[1]) & walked)
+            for index in found.others:
+                variables[index] = loops.enter_context(self.printer.loop(index))
+            value = self.printer.code(found.summand)
             kind: OneOf["int64", "double"] = "int64" if value.integer and statement.kind == "sum" else "double"
             target = f"{name}[{self.flat(statement.indices, variables)}]" if statement.indices else "part"
             self.printer.lines.append(_update(statement.kind, target, value.whole))
@@ -274,31 +282,14 @@ class _PassWriter:
         before = (f"for (int64_t k = 0; k < {length}; k++)", f"    {name}[k] = {first};")
         return Output(statement, kind), Pieces((name,), before, tuple(block))
 
-    def split(self, statement: Statistic) -> tuple[dict[Index, Expression], Expression]:
-        """Indicators `[code(row) = index]` with an integer code pick the entry of the table; the rest is summed."""
-        if statement.kind != "sum":
-            return {}, statement.summand
-        groups: dict[Index, Expression] = {}
-        rest: list[Expression] = []
-        factors = statement.summand.factors if isinstance(statement.summand, Multiply) else (statement.summand,)
-        for factor in factors:
-            pair = self.group(factor, statement)
-            if pair is not None and pair[0] not in groups:
-                groups[pair[0]] = pair[1]
-            else:
-                rest.append(factor)
-        return groups, multiply(1.0, *rest)
-
-    def group(self, factor: Expression, statement: Statistic) -> tuple[Index, Expression] | None:
-        if not isinstance(factor, Indicator):
-            return None
-        for code, index in ((factor.left, factor.right), (factor.right, factor.left)):
-            if not isinstance(index, Index) or index not in statement.indices or not names(code):
-                continue
-            if free_indices(code) <= set(self.over) and self.printer.code(code).integer:
-                self.printer.take()
-                return index, code
-        return None
+    def is_integer(self, code: Expression) -> bool:
+        """Whether a code is an integer in C, and so may pick the entry of a table."""
+        with ExitStack() as loops:
+            for index in sorted(free_indices(code) - set(self.over), key=str):
+                loops.enter_context(self.printer.loop(index))
+            found = self.printer.code(code).integer
+        self.printer.take()
+        return found
 
     def flat(self, indices: tuple[Index, ...], variables: dict[Index, str]) -> str:
         """Where an entry lies in its table."""

@@ -26,7 +26,7 @@ from platewright.algebra.expression import (
 from platewright.algebra.node import Expression
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_chain.text import chain_file, chain_function
-from platewright.backends.c_em.em import FusedPass, SoftSum, Writer, checked, fused_program
+from platewright.backends.c_em.em import FusedPass, SoftSum, Writer, checked, fused_program, soft_statements
 from platewright.backends.c_em.split import Splitter, Terms
 from platewright.backends.c_em.text import function_text
 from platewright.backends.naming import Names
@@ -201,13 +201,14 @@ class _Pairs(_Single):
     def chosen(self) -> list[Statistic | Pool]:
         return [
             marked(statement, self.item, self.marker)
-            for statement in self.plan.maximise.passes
+            for statement in soft_statements(self.plan)
             if any(mentions(whole, {self.item.pair}) for whole in expressions_of(statement))
         ]
 
     def new_splitter(self) -> Splitter:
         found = super().new_splitter()
-        return _PairSplitter(found.rows, found.level, found.parameters, found.axes, before=self.item.before)
+        given = (found.rows, found.level, found.parameters, found.axes, found.centres, found.finite)
+        return _PairSplitter(*given, before=self.item.before)
 
     def log_weight(self) -> tuple[str, Expression]:
         return f"the log weight of neighbours of {self.item.name}", self.whole
@@ -232,7 +233,8 @@ class _Pairs(_Single):
         if over or item.axes[0] not in statement.over or mentions(rest, {item.pair}):
             raise Unprintable("it is not a sum over the steps of the chain")
         terms: Terms = checked(self.splitter.split(substitute(rest, changes)))
-        return SoftSum(statement, axes, terms)  # type: ignore[arg-type]
+        changing = mentions(rest, set(self.plan.learned))
+        return SoftSum(statement, axes, terms, changing)  # type: ignore[arg-type]
 
     def pool(self, pool: Pool) -> object:  # type: ignore[override]
         raise Unprintable("moments for each pair of neighbours are not taken")

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from platewright.algebra.build import multiply
+from platewright.algebra.build import call, multiply
 from platewright.algebra.expression import (
     ONE,
+    Call,
     Constant,
     Index,
     Multiply,
@@ -42,6 +43,8 @@ class SoftSum:
     statement: Statistic
     axes: tuple[Index, ...]
     terms: Terms
+    changes: bool = False
+    """Whether parameters have a part in it, so that it may be a difference of large sums."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +103,18 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
     fixed = []
     file_names = Names()
     probabilities = {item.probability for item in plan.hidden} | {item.pair for item in plan.hidden}
-    for statement in plan.maximise.passes:
-        met = probabilities & {name for whole in expressions_of(statement) for name in names(whole)}
-        if not met:
+    for statement in soft_statements(plan):
+        used = {name for whole in expressions_of(statement) for name in names(whole)}
+        met = probabilities & used
+        if not met and used & set(plan.learned):
+            left.append((statement.name, "it goes over all rows and changes with the parameters"))
+        elif not met:
             fixed.append(statement)
         elif len(met) > 1:
             left.append((statement.name, f"it needs {' and '.join(sorted(met))} together"))
+    for ascent in plan.ascents:
+        if any(mentions(factor.expression, probabilities) for factor in ascent.factors):
+            left.append((", ".join(ascent.variables), "what it is raised along goes over all rows"))
     for item in plan.hidden:
         if item in elsewhere:
             continue
@@ -120,6 +129,17 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
         return FusedProgram("", (), tuple(fixed), tuple(left))
     functions = [function_text(one.function, one.item.name, one.atoms, one.codes) for one in passes]
     return FusedProgram(file_text(plan, functions), tuple(passes), tuple(fixed), ())
+
+
+def soft_statements(plan: EMPlan) -> list[Statistic | Pool]:
+    """The statistics of all blocks of parameters, each with a name of its own."""
+    programs = enumerate(plan.latent.programs)
+    return [replace(s, name=name_in(plan, number, s.name)) for number, program in programs for s in program.passes]
+
+
+def name_in(plan: EMPlan, block: int, name: str) -> str:
+    """The name of a statistic of a block: blocks that take turns may have the same names."""
+    return f"{name} of block {block}" if plan.takes_turns else name
 
 
 class Writer:
@@ -138,14 +158,20 @@ class Writer:
         """The statements that need the probabilities."""
         return [
             statement
-            for statement in self.plan.maximise.passes
+            for statement in soft_statements(self.plan)
             if any(mentions(whole, {self.item.probability}) for whole in expressions_of(statement))
         ]
 
     def new_splitter(self) -> Splitter:
         """How expressions of a row are pulled apart, before any function of it has a centre."""
-        axes = {name: node.axes for name, node in self.plan.graph.nodes.items()}
-        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes)
+        nodes = self.plan.graph.nodes
+        axes = {name: node.axes for name, node in nodes.items()}
+        finite = {
+            name: str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
+            for name, node in nodes.items()
+            if node.domain.is_finite and self.plan.graph.is_known(name)
+        }
+        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes, finite=finite)
 
     def log_weight(self) -> tuple[str, Expression]:
         """The log weight of a level, and its name."""
@@ -201,7 +227,7 @@ class Writer:
 
     def without_probability(self, whole: Expression) -> tuple[Expression, Expression]:
         """The level at which the probability stands, and the other factors."""
-        factors = whole.factors if isinstance(whole, Multiply) else (whole,)
+        factors = [part for factor in factors_of(whole) for part in self.opened(factor)]
         held = [f for f in factors if isinstance(f, Reference) and f.name == self.item.probability]
         if len(held) != 1 or held[0].indices[:-1] != self.item.axes:
             raise Unprintable(f"{whole} is not a probability of this row times something")
@@ -209,6 +235,13 @@ class Writer:
         if mentions(rest, {self.item.probability}):
             raise Unprintable(f"{whole} holds a probability twice")
         return held[0].indices[-1], rest
+
+    def opened(self, factor: Expression) -> tuple[Expression, ...]:
+        """`xlogy(w, e)` as w and log(e), where e is of the row alone and its logarithm a function like others."""
+        match factor:
+            case Call("xlogy", (weight, argument)) if self.splitter.is_row(argument):
+                return (*factors_of(weight), call("log", argument))
+        return (factor,)
 
     def sum(self, statement: Statistic) -> SoftSum:
         """A sum of probabilities times functions of the row."""
@@ -223,7 +256,7 @@ class Writer:
         over = [index for index in statement.over if index not in self.rows and index != self.item.level]
         if over or not set(self.item.axes) <= set(statement.over):
             raise Unprintable("it is not a sum over the rows of the hidden variable")
-        return SoftSum(statement, axes, terms)
+        return SoftSum(statement, axes, terms, mentions(rest, set(self.plan.learned)))
 
     def pool(self, pool: Pool) -> SoftPool:
         """Moments of features that the level does not change."""
@@ -246,6 +279,11 @@ class Writer:
         if any(term.codes or term.bound for term in terms):
             raise Unprintable(f"the weight {pool.weight} is looked up by codes")
         return SoftPool(pool, tuple(cells), terms, tuple(live))
+
+
+def factors_of(whole: Expression) -> tuple[Expression, ...]:
+    """The factors of a product; anything else is one by itself."""
+    return whole.factors if isinstance(whole, Multiply) else (whole,)
 
 
 def checked(terms: Terms) -> Terms:

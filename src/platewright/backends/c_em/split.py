@@ -88,6 +88,8 @@ class Splitter:
     parameters: frozenset[str]
     axes: Mapping[str, tuple[Index, ...]]
     centres: Mapping[Expression, str] = field(default_factory=dict)
+    finite: Mapping[str, str] = field(default_factory=dict)
+    """The plate of the values of each column that has few: such a column may be a code."""
 
     # -- what kind of thing it is --------------------------------------------------------------------------------------
 
@@ -115,11 +117,8 @@ class Splitter:
         match whole:
             case Add(terms):
                 return collected([term for part in terms for term in self.split(part)])
-            case Multiply(factors):
-                found: Terms = (Term(),)
-                for factor in factors:
-                    found = product(found, self.split(factor))
-                return found
+            case Multiply():
+                return self.product(whole)
             case Power(base, Constant(2.0)):
                 half = self.split(base)
                 return product(half, half)
@@ -138,6 +137,56 @@ class Splitter:
                 rest = multiply(1.0, *(factor for factor in factors if self.is_constant(factor)))
                 return collected([Term(call("log", rest)), *self.atom(call("log", row))])
         return self.looked_up(whole)
+
+    def product(self, whole: Multiply) -> Terms:
+        """The product of what the factors are split into; a table where look-ups meet columns that are codes too."""
+        found: Terms = (Term(),)
+        try:
+            for factor in whole.factors:
+                found = product(found, self.split(factor))
+        except Unprintable:
+            table = self.tabled(whole)
+            if table is None:
+                raise
+            return table
+        mixed = any(term.atoms and term.codes for term in found)
+        table = self.tabled(whole) if mixed else None
+        return found if table is None else table
+
+    def tabled(self, whole: Multiply) -> Terms | None:
+        """A product that knows the row by columns of few values alone: one table, its codes all of them together.
+
+        x.observed[n, j] log theta[k, j, x[n, j]]   becomes   [x[n, j] = v] [x.observed[n, j] = o]  o log theta[k, j, v]
+        """
+        codes: list[tuple[Expression, Index]] = []
+        others: list[Expression] = []
+        for factor in whole.factors:
+            match factor:
+                case Indicator(code, Index() as value) if self.is_code(code, value):
+                    codes.append((code, value))
+                case _:
+                    others.append(factor)
+        rest = multiply(ONE, *others)
+        held = {code for code, _ in codes}
+        taken = set(all_indices(whole)) | self.rows | {self.level}
+        changes: dict[Expression, Expression] = {}
+        for part in walk(rest):
+            if not isinstance(part, Reference) or self.is_constant(part) or part in changes:
+                continue
+            if part.name not in self.finite:
+                if part.name in self.parameters:
+                    continue  # the codes at which it is looked up come by themselves
+                return None
+            if part in held:
+                return None
+            value = fresh(Index("value", self.finite[part.name]), taken)
+            taken.add(value)
+            changes[part] = value
+        table = substitute(rest, changes)
+        if not changes or not self.is_constant(table):
+            return None
+        new = [(code, value) for code, value in changes.items() if isinstance(value, Index)]
+        return (Term(table, (), (*codes, *new), tuple(value for _, value in new)),)
 
     def is_code(self, code: Expression, value: Index) -> bool:
         return value not in self.rows and value != self.level and self.is_row(code) and not self.is_constant(code)

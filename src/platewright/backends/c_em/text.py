@@ -29,10 +29,11 @@ def file_text(plan: EMPlan, functions: list[str]) -> str:
 
 def header(plan: EMPlan) -> str:
     """What the file is for, in the words of the plan."""
+    summed = dict.fromkeys(statement for program in plan.latent.programs for statement in program.passes)
     lines = [
         f"/* {c_comment(plan.graph.title)}: one iteration of EM over rows, derived and written by Platewright.",
         " *",
-        *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *plan.maximise.passes)),
+        *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *summed)),
         " *",
         " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
         " */",

@@ -38,6 +38,7 @@ from platewright.algebra.expression import (
     names,
 )
 from platewright.algebra.kept import kept
+from platewright.algebra.substitution import substitute
 from platewright.backends.c.expression import CCode, CPrinter
 
 SOFTENING = "softening"
@@ -150,7 +151,7 @@ class GibbsPrinter(CPrinter):
         if expression in self.given:
             return self.given[expression]
         lifted = isinstance(expression, Add) and any(expression in scope.known for scope in self.stack)
-        if lifted or _is_costly(expression):
+        if lifted or is_costly(expression):
             return CCode(self.kept(expression))
         return self.plain(expression)
 
@@ -160,8 +161,7 @@ class GibbsPrinter(CPrinter):
             case LogSumExp(index, body):
                 return self.log_sum(index, body)
             case LogDeterminant(matrix, row, column):
-                name = self.filled(matrix, row, column)
-                return CCode(f"log_determinant({self.size(row.plate)}, {name})")
+                return self.log_determinant(matrix, row, column)
             case Inverse(matrix, row, column, at_row, at_column) | Root(matrix, row, column, at_row, at_column):
                 whole = type(expression)(matrix, row, column, row, column)
                 size = self.size(row.plate)
@@ -264,6 +264,7 @@ class GibbsPrinter(CPrinter):
         bound = free_indices(whole.matrix) - {whole.row, whole.column}
         depth = max((self.depths.get(index, 0) for index in bound), default=0)
         depth = max([depth, *(self.pinned[name] for name in names(whole.matrix) if name in self.pinned)])
+        whole = _with_standard_indices(whole)
         with self.lifted(depth) as scope:
             if whole not in scope.known:
                 name, size = self.filled(whole.matrix, whole.row, whole.column), self.size(whole.row.plate)
@@ -272,10 +273,18 @@ class GibbsPrinter(CPrinter):
                 else:
                     inverse = self.temporary("inverse")
                     self.line(f"double {inverse}[{size} * {size}];")
-                    self.line(f"inverse_of({size}, {name}, {inverse});")
+                    self.line(f"const double {inverse}_size = inverse_of({size}, {name}, {inverse});")
                     name = inverse
                 scope.known[whole] = name
             return scope.known[whole]
+
+    def log_determinant(self, matrix: Expression, row: Index, column: Index) -> CCode:
+        """The log of the size of a determinant; an inverse that is there has found it too."""
+        inverse = _with_standard_indices(Inverse(matrix, row, column, row, column))
+        for scope in self.stack:
+            if inverse in scope.known:
+                return CCode(f"{scope.known[inverse]}_size")
+        return CCode(f"log_determinant({self.size(row.plate)}, {self.filled(matrix, row, column)})")
 
     def quadratic(self, whole: Quadratic) -> CCode:
         vector, total, size = self.temporary("vector"), self.temporary("total"), self.size(whole.row.plate)
@@ -325,7 +334,14 @@ class GibbsPrinter(CPrinter):
         return False
 
 
-def _is_costly(expression: Expression) -> bool:
+def _with_standard_indices(whole: Inverse | Root) -> Inverse | Root:
+    """The same matrix whatever its indices are called."""
+    row, column = Index("row of matrix", whole.row.plate), Index("column of matrix", whole.column.plate)
+    return type(whole)(substitute(whole.matrix, {whole.row: row, whole.column: column}), row, column, row, column)
+
+
+def is_costly(expression: Expression) -> bool:
+    """Whether a part is computed once and named."""
     match expression:
         case Call(function, _):
             return function not in CHEAP

@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 from platewright.algebra.expression import Index
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
-from platewright.backends.c_gibbs.expression import GibbsPrinter
+from platewright.backends.c_gibbs.blocked import BlockedPrinter
 from platewright.backends.c_gibbs.support import TAKEN
 from platewright.backends.naming import Names
 
@@ -51,6 +51,8 @@ class Slot:
     extents: tuple[Extent, ...]
     integer: bool = False
     block: int = -1
+    turned: int = -1
+    """The axis of the variable that lies last here; -1 where all lie as they are."""
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """Its shape for given sizes of plates."""
@@ -83,6 +85,8 @@ class Arrays:
     integers: frozenset[str]
     constants: Mapping[str, int]
     """Small plates whose size the model fixes; it is written into the file."""
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    """About how many elements plates have: rows of long ones are worked on in blocks."""
     slots: dict[str, Slot] = field(default_factory=dict)
     sizes: dict[str, None] = field(default_factory=dict)
 
@@ -95,6 +99,12 @@ class Arrays:
         """The array of a variable of the graph."""
         role: Role = "unknown" if name in self.unknown else "column"
         return Slot(name, name, role, along(self.axes[name]), name in self.integers)
+
+    def turned(self, key: str, name: str, place: int) -> Slot:
+        """A copy of a variable with one of its axes last."""
+        axes = self.axes[name]
+        order = (*axes[:place], *axes[place + 1 :], axes[place])
+        return Slot(key, name, "column", along(order), name in self.integers, turned=place)
 
     def size_number(self, plate: str) -> int:
         """Where the size of a plate stands."""
@@ -116,7 +126,7 @@ class Function:
         held = {**arrays.axes, **axes}
         integers = frozenset(arrays.integers | {name for name, slot in local.items() if slot.integer})
         names = Names((*TAKEN, *WORDS))
-        self.printer = GibbsPrinter(names, (), held, integers, trusted=arrays.unknown)
+        self.printer = BlockedPrinter(names, (), held, integers, trusted=arrays.unknown)
 
     def computed(self, name: str, extents: tuple[Extent, ...], integer: bool = False) -> str:
         """The pointer to an array that this block computes."""
@@ -132,6 +142,8 @@ class Function:
         """The array behind a name."""
         if name in self.local:
             return self.local[name]
+        if name in self.printer.turned:
+            return self.arrays.turned(name, *self.printer.turned[name])
         if name not in self.arrays.axes:
             raise Unprintable(f"{name} is not computed by this block")
         return self.arrays.variable(name)

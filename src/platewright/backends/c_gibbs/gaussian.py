@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from platewright.algebra.build import power
 from platewright.algebra.expression import Expression, Index, Reference
 from platewright.backends.c.support import c_comment
+from platewright.backends.c_gibbs.chain_rows import state_extent
 from platewright.backends.c_gibbs.function import Extent, Function
 from platewright.backends.c_gibbs.rows import columns_extent
 from platewright.elimination.state import GaussianConditional
@@ -36,7 +37,11 @@ class GaussianWriter:
         printer.line(f"/* {c_comment(', '.join(self.conditional.variables))}: jointly Gaussian given the rest */")
         root, right = (printer.column(f"{step.name}.{part}") for part in ("root", "right"))
         with printer.nested(""):
-            printer.line(f"const int64_t eliminated = {self.long(self.own)}, outputs = {self.long(self.outputs)};")
+            if step.along is not None:
+                own = self.long(state_extent(step, step.columns[: step.eliminated]))
+                printer.line(f"const int64_t steps = {printer.size(step.along)}, state = {own};")
+            count = self.long(self.own) if step.along is None else "steps * state"
+            printer.line(f"const int64_t eliminated = {count}, outputs = {self.long(self.outputs)};")
             printer.line("double *const drawn = space(chain, eliminated * outputs);")
             printer.line("if (!drawn)")
             printer.line("    return 2;")
@@ -57,7 +62,12 @@ class GaussianWriter:
                     printer.line("for (int64_t i = 0; i < eliminated * outputs; i++)")
                     printer.line(f"    drawn[i] += {middle};")
                 self.subtract_outer()
-                printer.line(f"solved(eliminated, {root} + batch * eliminated * eliminated, outputs, drawn);")
+                if step.along is None:
+                    printer.line(f"solved(eliminated, {root} + batch * eliminated * eliminated, outputs, drawn);")
+                else:
+                    following = printer.column(f"{step.name}.next")
+                    parts = ", ".join(f"{part} + batch * eliminated * state" for part in (root, following))
+                    printer.line(f"solved_along(steps, state, {parts}, outputs, drawn);")
                 self.store()
 
     def colour(self, matrix: Expression, output: Index) -> None:
@@ -87,13 +97,16 @@ class GaussianWriter:
         """Each unknown at its place."""
         printer, step = self.printer, self.step
         for number, column in enumerate(step.columns[: step.eliminated]):
-            start = self.long(columns_extent(step.columns[:number]))
+            start = self.long(state_extent(step, step.columns[:number]))
             with printer.nested(""), ExitStack() as loops:
-                flat = ""
+                flat, now = "", ""
                 for index in column.dense:
                     variable = loops.enter_context(printer.loop(index))
-                    flat = f"({flat}) * {printer.size(index.plate)} + {variable}" if flat else variable
-                slot = f"({start} + {flat})" if flat else f"({start})"
+                    if index.plate == step.along:
+                        now = f"{variable} * state + "
+                    else:
+                        flat = f"({flat}) * {printer.size(index.plate)} + {variable}" if flat else variable
+                slot = f"({now}{start} + {flat})" if flat else f"({now}{start})"
                 output = ""
                 if step.output is not None:
                     output = " + " + loops.enter_context(printer.loop(step.output))

@@ -17,6 +17,7 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.apart import PREAMBLE, declared_text
 from platewright.backends.c_gibbs.chain import ChainWriter
+from platewright.backends.c_gibbs.chain_rows import ChainRowsWriter
 from platewright.backends.c_gibbs.coordinate_slices import CoordinateWriter
 from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
@@ -54,6 +55,7 @@ from platewright.schemas.rough import meets_itself
 
 Closed = ExactBlock | WeighedBlock
 """Blocks with a program of their own."""
+NO_LENGTHS: Mapping[str, int] = {}
 SMALL = 64
 """Plates that the model gives at most so many elements have their size written into the file."""
 
@@ -84,15 +86,22 @@ class GibbsSource:
         return "\n\n".join([self.header, *declared_text(self.body), self.body]) + "\n"
 
 
-def gibbs_source(plan: GibbsPlan, integers: Collection[str], moving: Collection[str] = ()) -> GibbsSource:
-    """The plan as C; `integers` names the columns that hold int64, `moving` unknowns that others move."""
-    return _Writer(plan, frozenset(integers), tuple(moving)).source()
+def gibbs_source(
+    plan: GibbsPlan, integers: Collection[str], moving: Collection[str] = (), lengths: Mapping[str, int] = NO_LENGTHS
+) -> GibbsSource:
+    """The plan as C; `integers` names the columns that hold int64, `moving` unknowns that others move.
+
+    `lengths` tells about how many elements plates have; without it no rows are worked on in blocks.
+    """
+    return _Writer(plan, frozenset(integers), tuple(moving), lengths).source()
 
 
 class _Writer:
     """Writes block after block."""
 
-    def __init__(self, plan: GibbsPlan, integers: frozenset[str], moving: tuple[str, ...]) -> None:
+    def __init__(
+        self, plan: GibbsPlan, integers: frozenset[str], moving: tuple[str, ...], lengths: Mapping[str, int]
+    ) -> None:
         self.plan = plan
         nodes = plan.graph.nodes
         own = (name for block in plan.blocks for name in block.variables)
@@ -102,7 +111,8 @@ class _Writer:
             axes |= {name: tuple(found) for name, found in program.columns.items() if name not in axes}
         discrete = {name for name in self.unknown if nodes[name].domain.is_discrete}
         constants = {plate: size for plate, size in fixed_sizes(plan.graph).items() if size <= SMALL}
-        self.arrays = Arrays(axes, frozenset(self.unknown), (integers - set(self.unknown)) | discrete, constants)
+        whole = (integers - set(self.unknown)) | discrete
+        self.arrays = Arrays(axes, frozenset(self.unknown), whole, constants, lengths)
         self.splits: dict[int, Split] = {}
         self.sliced: dict[str, str] = {}
         self.functions: list[str] = []
@@ -240,8 +250,8 @@ class _Writer:
                 case Pool():
                     writer.passes((step,))
                 case Triangularise():
-                    rows = RowsWriter(function, step, split.outside, step in whole.values())
-                    rows.triangularise(pools, wanted)
+                    kind = RowsWriter if step.along is None else ChainRowsWriter
+                    kind(function, step, split.outside, step in whole.values()).triangularise(pools, wanted)
 
     def wanted(self, block: Closed) -> frozenset[str]:
         """What later statements and the conditionals read."""

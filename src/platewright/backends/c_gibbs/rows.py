@@ -54,12 +54,8 @@ class RowsWriter:
     def triangularise(self, pools: Mapping[str, tuple[Feature, ...]], wanted: Names) -> None:
         """The rows of each batch element under each other, rotated, and what the rotation leaves."""
         self.printer.forget()
+        self.check_printable()
         printer, step = self.printer, self.step
-        for source in step.sources:
-            if source.cells[: len(step.batch)] != step.batch:
-                raise Unprintable(f"rows of {source.owner} do not follow the batch of {step.name}")
-        if step.outer and step.output is not None:
-            raise Unprintable(f"{step.name} has several outputs and unknowns outside")
         printer.line(f"/* {c_comment(statement_text(step))} */")
         with printer.nested(""):
             printer.line(f"const int64_t eliminated = {self.long(self.own)}, outputs = {self.long(self.outputs)};")
@@ -83,12 +79,21 @@ class RowsWriter:
                 printer.line("}")
                 self.results(wanted)
 
+    def check_printable(self) -> None:
+        """What has no C, and why."""
+        step = self.step
+        for source in step.sources:
+            if source.cells[: len(step.batch)] != step.batch:
+                raise Unprintable(f"rows of {source.owner} do not follow the batch of {step.name}")
+        if step.outer and step.output is not None:
+            raise Unprintable(f"{step.name} has several outputs and unknowns outside")
+
     def row_count(self, source: Source, pools: Mapping[str, tuple[Feature, ...]]) -> str:
         others = tuple(index.plate for index in source.cells[len(self.step.batch) :])
         cells = self.function.length_text((others,))
         if source.pool is None:
             return cells
-        width = self.long(width_extent(_live(pools[source.pool])))
+        width = self.long(width_extent(live_features(pools[source.pool])))
         return f"({cells}) * ({width} + 1)"
 
     def source(self, source: Source, pools: Mapping[str, tuple[Feature, ...]]) -> None:
@@ -152,7 +157,7 @@ class RowsWriter:
         printer, name = self.printer, source.pool
         sizes = [printer.size(index.plate) for index in source.cells]
         cell = printer.offset(source.cells, sizes) if source.cells else "0"
-        live = _live(features)
+        live = live_features(features)
         wide = self.long(width_extent(live))
         heavy = printer.code(power(self.outside.get(str(name), ONE), 0.5)).text
         printer.line(f"const int64_t cell = {cell}, wide = {wide};")
@@ -190,7 +195,7 @@ class RowsWriter:
                 if value != "0":
                     printer.line(f"line[{target}] += heavy * sqrt(weight) * {value};")
                 return
-            before = _live(features[:number])
+            before = live_features(features[:number])
             start = self.long(width_extent(before))
             slot = f"{start} + {flat}" if flat else start
             printer.line(f"add_column(line + {target}, width, pool + {slot}, wide, heavy);")
@@ -268,5 +273,6 @@ def _product(left: str, right: str) -> str:
     return " * ".join(part for part in (left, right) if part != "1") or "1"
 
 
-def _live(features: tuple[Feature, ...]) -> tuple[Feature, ...]:
+def live_features(features: tuple[Feature, ...]) -> tuple[Feature, ...]:
+    """The features of a pool that are not constant: those of which it holds a scatter."""
     return tuple(feature for feature in features if not isinstance(feature.expression, Constant))

@@ -5,20 +5,17 @@ A pool of data alone comes as few rows with the same squares.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
-from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     ONE,
     Add,
     Call,
     Expression,
     Index,
-    Indicator,
     Sum,
     free_indices,
-    names,
     walk,
 )
 from platewright.backends.c.pool import live_features
@@ -26,6 +23,7 @@ from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.expression import is_product
 from platewright.backends.c_gibbs.function import Extent, Function, Slot, along
 from platewright.program.program import expressions_of, statement_text
+from platewright.program.scatter import scatter
 from platewright.program.statements import Assign, Pool, Statistic
 
 PARTS = ("total", "mean", "scatter")
@@ -111,27 +109,27 @@ class StatisticsWriter:
 
     def term(self, statement: Statistic) -> None:
         """Add one row where it belongs: indicators `[code = index]` choose the entry, other indices are looped over."""
-        groups: dict[Index, Expression] = {}
-        rest: list[Expression] = []
-        for factor in is_product(statement.summand):
-            pair = self.group(factor, statement) if statement.kind == "sum" else None
-            if pair is not None and pair[0] not in groups:
-                groups[pair[0]] = pair[1]
-            else:
-                rest.append(factor)
+        found = scatter(statement, self.is_code)
+        walked = frozenset(found.walked)
         with ExitStack() as inside:
-            for index, code in groups.items():
-                variable = self.printer.temporary("code")
-                size = self.printer.size(index.plate)
-                self.printer.line(f"const int64_t {variable} = {self.printer.position(code, size)};")
-                inside.enter_context(self.printer.at(index, variable))
-            for index in statement.indices:
-                if index not in groups:
-                    inside.enter_context(self.printer.loop(index))
-            for factor in rest:
+
+            def pick(positions: Iterable[tuple[Index, Expression]]) -> None:
+                for index, code in positions:
+                    variable = self.printer.temporary("code")
+                    size = self.printer.size(index.plate)
+                    self.printer.line(f"const int64_t {variable} = {self.printer.position(code, size)};")
+                    inside.enter_context(self.printer.at(index, variable))
+
+            pick(pair for pair in found.codes if not free_indices(pair[1]) & walked)
+            for index in found.walked:
+                inside.enter_context(self.printer.loop(index))
+            pick(pair for pair in found.codes if free_indices(pair[1]) & walked)
+            for index in found.others:
+                inside.enter_context(self.printer.loop(index))
+            for factor in is_product(found.summand):
                 if isinstance(factor, Add) and self.printer.depth(factor) < len(self.printer.stack) - 1:
                     self.printer.kept(factor)  # a form that the innermost index does not change
-            value = self.printer.code(multiply(1.0, *rest))
+            value = self.printer.code(found.summand)
             array = self.printer.column(statement.name)
             target = f"sum_of_{array}"
             if statement.indices:
@@ -143,15 +141,11 @@ class StatisticsWriter:
                 word = "larger" if statement.kind == "max" else "smaller"
                 self.printer.line(f"{target} = {word}({target}, {value.text});")
 
-    def group(self, factor: Expression, statement: Statistic) -> tuple[Index, Expression] | None:
-        if not isinstance(factor, Indicator):
-            return None
-        for code, index in ((factor.left, factor.right), (factor.right, factor.left)):
-            if not isinstance(index, Index) or index not in statement.indices or not names(code):
-                continue
-            if free_indices(code) <= set(statement.over) and self.printer.code(code).integer:
-                return index, code
-        return None
+    def is_code(self, code: Expression) -> bool:
+        """Whether a value is a position in a table, as an integer or as a double that is always whole."""
+        if all(index in self.printer.variables for index in free_indices(code)):
+            return self.printer.code(code).integer
+        return self.printer.is_whole(code)
 
     # -- pools ---------------------------------------------------------------------------------------------------------
 

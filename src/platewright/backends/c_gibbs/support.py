@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from platewright.backends.c.support import SUPPORT, support_text, used_of
+from platewright.backends.c_gibbs.chain_support import CHAIN
 from platewright.backends.c_gibbs.charts import CHARTS
 from platewright.backends.c_gibbs.paths import PATHS
 from platewright.backends.c_gibbs.random import RANDOM
@@ -38,6 +39,14 @@ static inline double product(double a, double b)
 static inline double softening(double x)
 {
     const double e = exp(-fabs(x)), whole = 1.0 + e;
+    return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
+}
+""",
+    "softened": """
+/* log(1 + e) for 0 <= e <= 1, to the last digits where e is small: what rounding takes from 1 + e is put back. */
+static inline double softened(double e)
+{
+    const double whole = 1.0 + e;
     return log(whole) + (e - WHOLE(whole - 1.0)) / whole;
 }
 """,
@@ -142,12 +151,12 @@ static double log_determinant(int64_t count, double *matrix)
 }
 """,
     "inverse_of": """
-/* The inverse; the matrix is used up. */
-static void inverse_of(int64_t count, double *matrix, double *inverse)
+/* The inverse; the matrix is used up, and the log of the size of its determinant comes back. */
+static double inverse_of(int64_t count, double *matrix, double *inverse)
 {
     for (int64_t k = 0; k < count * count; k++)
         inverse[k] = k % (count + 1) == 0 ? 1.0 : 0.0;
-    eliminated(count, matrix, count, inverse);
+    const double log_size = eliminated(count, matrix, count, inverse);
     for (int64_t i = count - 1; i >= 0; i--)
         for (int64_t j = 0; j < count; j++) {
             double sum = inverse[i * count + j];
@@ -155,6 +164,7 @@ static void inverse_of(int64_t count, double *matrix, double *inverse)
                 sum -= matrix[i * count + k] * inverse[k * count + j];
             inverse[i * count + j] = sum / matrix[i * count + i];
         }
+    return log_size;
 }
 """,
     "rows_of_pool": """
@@ -315,7 +325,7 @@ static void sorted_by(const int64_t *code, int64_t rows, int64_t codes, int64_t 
 }
 
 
-SHARED: Mapping[str, str] = {**ALGEBRA, **SPECIAL, **CHARTS, **RANDOM, **PATHS}
+SHARED: Mapping[str, str] = {**ALGEBRA, **CHAIN, **SPECIAL, **CHARTS, **RANDOM, **PATHS}
 """Every shared function by name, those used by others first."""
 
 

@@ -139,6 +139,6 @@ def own_spread(rows: Array) -> Array:
     if not shared:
         return spread
     moves = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    courses = np.linalg.svd(moves, full_matrices=False)[0][:, :shared]
+    courses = np.linalg.eigh(moves @ moves.T)[1][:, -shared:]  # draws are few, elements may be many
     left = moves - courses @ (courses.T @ moves)
     return spread * np.sqrt((left**2).mean(axis=0))

@@ -8,7 +8,7 @@ from platewright.algebra.build import substitute
 from platewright.algebra.expression import Constant, Index, Reference
 from platewright.backends.naming import comment
 from platewright.backends.numpy.family_text import family_name
-from platewright.backends.numpy.modes import gaussian_lines
+from platewright.backends.numpy.modes import gaussian_lines, solution
 from platewright.backends.numpy.program import Emitter
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
 from platewright.family import Family
@@ -91,5 +91,6 @@ def _gaussian(emitter: Emitter, found: GaussianConditional) -> list[str]:
         output = statement.output
         axes = (*statement.batch, output, Index(output.name + "'", output.plate))
         lines.append(f"{shake} = coloured({shake}, {emitter.printer.printed(found.matrix, axes, full=True)})")
-    lines.append(f"{best} = {best} + np.linalg.inv({root}) @ {shake}")
+    shaken = f"np.linalg.inv({root}) @ {shake}" if statement.along is None else solution(emitter, found, shake)
+    lines.append(f"{best} = {best} + {shaken}")
     return gaussian_lines(emitter, found, lines)

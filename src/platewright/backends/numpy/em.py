@@ -17,19 +17,23 @@ from collections.abc import Sequence
 from platewright.algebra.expression import all_indices
 from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
-from platewright.backends.kernels import ascent, coordinates, density
+from platewright.backends.kernels import ascent, coordinates, density, few_rows
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support
+from platewright.backends.numpy.few_rows import RESERVED as GATHERING
+from platewright.backends.numpy.few_rows import gather_function, gathering_first
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.modes import inside_lines, mode_lines
 from platewright.backends.numpy.movers import MoverText
 from platewright.backends.numpy.starting import started
 from platewright.graph.graph import topological
+from platewright.operation import Declined
 from platewright.program.statements import Statistic
 from platewright.schema import Plan
 from platewright.schemas.ascent import Ascent
 from platewright.schemas.em import EMPlan
+from platewright.schemas.few_rows import FewRows, find_few_rows
 
 KERNELS = (ascent, density, coordinates)
 """What programs carry along whose parameters are raised along slopes."""
@@ -40,7 +44,13 @@ RESERVED = ("maximise", "improved", "climbed", "history", "objective")
 
 def numpy_em_source(plan: EMPlan) -> str:
     """The whole program as text."""
-    return laid_out(_EMEmitter(plan).module())
+    return laid_out(em_emitter(plan).module())
+
+
+def em_emitter(plan: EMPlan) -> _EMEmitter:
+    """What prints a plan: on the few rows that stand for all, where moments of rows are enough."""
+    few = find_few_rows(plan)
+    return _EMEmitter(plan) if isinstance(few, Declined) else _EMEmitter(few.plan, few)
 
 
 class _EMEmitter(HiddenEmitter):
@@ -49,17 +59,21 @@ class _EMEmitter(HiddenEmitter):
     title = "expectation maximisation"
     plan: EMPlan
 
-    def __init__(self, plan: EMPlan) -> None:
+    def __init__(self, plan: EMPlan, few: FewRows[EMPlan] | None = None) -> None:
         endings = [f"_{number}" for number in range(len(plan.latent.programs))]
         words = ("statistics", "maximise", *(("log_factors", "slopes") if plan.ascents else ()))
         reserved = [*RESERVED, *(word + end for word in words for end in endings)]
         reserved += [*names_of(KERNELS), *ASCENDING] if plan.ascents else []
+        reserved += [] if few is None else [*GATHERING, *names_of((few_rows,))]
         super().__init__(plan, [*reserved, *definitions(em_support)])
-        self.turns = plan.takes_turns
+        self.turns, self.few = plan.takes_turns, few
+        if few is not None:
+            self.both = {name: few.weigher.axes(axes) for name, axes in self.both.items()}
 
     def module(self) -> str:
         """Everything, in the order in which it is used."""
-        parts = [self.start_function()]
+        parts = [] if self.few is None else [gather_function(self, self.few)]
+        parts.append(self.start_function())
         for number, block in enumerate(self.plan.blocks):
             self.program = self.plan.latent.programs[number]
             ending = f"_{number}" if self.turns else ""
@@ -69,8 +83,13 @@ class _EMEmitter(HiddenEmitter):
             parts += self.ascent_functions(found, number)
         parts += [self.improved_function(), *self.hidden_functions(), self.expect_function()]
         texts = definitions(em_support)
-        parts += [without_hints(texts["climbed"]), without_hints(texts["learn"])]
-        return self.assembled(parts, [em_support, *(KERNELS if self.plan.ascents else ())])
+        parts += [without_hints(texts["climbed"]), self.learn_function()]
+        return self.assembled(parts, [em_support, few_rows, *(KERNELS if self.plan.ascents else ())])
+
+    def learn_function(self) -> str:
+        """The search; where few rows stand for all, they are gathered first."""
+        text = without_hints(definitions(em_support)["learn"])
+        return text if self.few is None else gathering_first(text)
 
     # -- maximisation ---
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from platewright.algebra.expression import names
 from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
-from platewright.backends.kernels import coordinates, enumeration, pieces, quadrature
+from platewright.backends.kernels import coordinates, enumeration, impossible, pieces, quadrature
 from platewright.backends.kernels.coordinates import coordinates_kind
 from platewright.backends.layout import laid_out
 from platewright.backends.numpy import evidence_support
@@ -31,7 +31,7 @@ from platewright.schemas.evidence import EvidencePlan, exchanged_together
 from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.quadrature import open_ends
 
-KERNELS = (coordinates, pieces, quadrature, enumeration, evidence_support)
+KERNELS = (coordinates, pieces, quadrature, enumeration, impossible, evidence_support)
 RESERVED = (*names_of(KERNELS), "values", "found", "most", "listed", "surface", "statistics_given")
 """Names that mean something in such a program."""
 TITLES = {"enumeration": "the evidence by enumeration", "quadrature": "the evidence by quadrature"}
@@ -107,7 +107,7 @@ class _EvidenceEmitter(Emitter):
         for name in hidden:
             domain = self.nodes[name].domain
             size = self.printer.size(str(domain.levels))
-            levels.append(size if domain.kind == "levels" else str(int(domain.upper) + 1))
+            levels.append(size if domain.kind == "levels" else str(domain.listed))
         given = []
         for name in hidden:
             if seen_name(name) in self.nodes:

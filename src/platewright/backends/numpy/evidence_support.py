@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.kernels.enumeration import Listing, enumerated
+from platewright.backends.kernels.impossible import possible_evidence
 from platewright.backends.kernels.quadrature import Surface, integrated
 from platewright.family import Array
 
@@ -22,7 +23,9 @@ def evidence_given(data: Data, size: Sizes) -> Callable[[Data], float]:
     def evidence_at(values: Data) -> float:
         everything = {**data, **values}
         with np.errstate(all="ignore"):
-            return log_evidence({**fixed, **statistics_given(everything, size)}, everything, size)
+            found = {**fixed, **statistics_given(everything, size)}
+            value = log_evidence(found, everything, size)
+        return possible_evidence(value, found)
 
     return evidence_at
 

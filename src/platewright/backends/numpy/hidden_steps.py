@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
+from platewright.algebra.expression import ONE
 from platewright.backends.carried import names_of
 from platewright.backends.kernels import gaussian, gaussian_chain
 from platewright.backends.numpy import em_support, gibbs_support
@@ -19,6 +20,7 @@ from platewright.language.plate import beginning
 from platewright.program.statements import Assign
 from platewright.schemas.em import EMPlan
 from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.gaussian_hidden import GaussianGroup
 from platewright.schemas.hidden import Hidden
 from platewright.schemas.latent import Chain
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -170,10 +172,14 @@ class HiddenEmitter(Emitter):
     def log_norms(self) -> list[str]:
         """The parts of log p(data | parameters) that hidden variables leave."""
         clouds = [cloud for cloud in self.plan.latent.gaussian if not cloud.classes]
-        found = [f"np.sum({self.names(cloud.log_norm)})" for cloud in clouds]
+        found = [f"np.sum({self.weight_of(cloud)}{self.names(cloud.log_norm)})" for cloud in clouds]
         found += [f"np.sum({self.names(name)})" for group in self.plan.latent.groups for name in group.log_norms]
         chains = [chain.group for chain in self.plan.latent.chains if not chain.group.classes]
         return found + [f"np.sum({self.names(group.norm)})" for group in chains]
+
+    def weight_of(self, cloud: GaussianGroup) -> str:
+        """What an element of hidden Gaussians is multiplied by, where it counts for many."""
+        return "" if cloud.weight == ONE else f"{self.printer.printed(cloud.weight, cloud.batch, full=True)} * "
 
     def moves_of(self, chain: Chain) -> str:
         """The log weights of neighbours, with an axis for the steps and for each class."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from platewright.algebra.build import add, multiply
-from platewright.algebra.expression import ONE, Constant, Expression, Size, free_indices
+from platewright.algebra.expression import ONE, Constant, Expression, Lag, Size, free_indices
 from platewright.backends.naming import Names, comment
 from platewright.backends.numpy.expression import NumpyPrinter
-from platewright.program.statements import Source, Triangularise
+from platewright.program.statements import Entry, Source, Triangularise
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,16 @@ class LeastSquares:
     printer: NumpyPrinter
 
     def lines(self, step: Triangularise) -> list[str]:
-        """The rows of every source, stacked and brought to triangular form, and its parts by name."""
-        self.printer.used |= {"edges_of", "placed", "stacked", "triangularised"}
+        """The rows of every source, stacked and brought to triangular form, and its parts by name.
+
+        Along a chain, columns are those of the step before, of the step itself, and of unknowns outside.
+        """
+        turned = "triangularised" if step.along is None else "triangularised_along"
+        self.printer.used |= {"edges_of", "placed", "stacked", turned}
         name = self.names(step.name)
-        widths = [self.printer.width(column.dense) for column in step.columns]
+        widths = [self.printer.width(step.inside(column)) for column in step.columns]
+        if step.along is not None:
+            widths = [*widths[: step.eliminated], *widths]
         lines = [f"{name}_columns = edges_of({', '.join(widths)})"]
         outputs = "1" if step.output is None else self.printer.size(step.output.plate)
         designs = []
@@ -31,10 +37,14 @@ class LeastSquares:
             lines.append(f"# rows of {comment(source.owner)}")
             lines += self.source(design, source, step, name, outputs)
             designs.append(design)
-        lines.append(f"{name} = stacked([{', '.join(designs)}], {len(step.batch)})")
+        apart = len(step.batch) + (step.along is not None)
+        lines.append(f"{name} = stacked([{', '.join(designs)}], {apart})")
         of = comment(", ".join(f"`{column.variable}`" for column in step.columns[: step.eliminated]))
-        lines.append(f"{name} = triangularised({name}, {name}_columns[{step.eliminated}], {outputs}, {of!r})")
-        for part in ("root", "log_root", "right"):
+        lines.append(f"{name} = {turned}({name}, {name}_columns[{step.eliminated}], {outputs}, {of!r})")
+        parts = (
+            ("root", "log_root", "right") if step.along is None else ("root", "before", "after", "log_root", "right")
+        )
+        for part in parts:
             lines.append(f'{self.names(f"{step.name}.{part}")} = {name}["{part}"]')
         return lines + self.left_over(step, name)
 
@@ -47,9 +57,10 @@ class LeastSquares:
             return [f'{residual} = np.swapaxes({name}["rest"], -1, -2) @ {name}["rest"]']
         rows = self.printer.size(f"{step.name}.rows")
         lines = [f'{self.names(f"{step.name}.left")} = {name}["rest"][..., 0]', f'{rows} = {name}["rest"].shape[-2]']
+        first = step.eliminated if step.along is None else 2 * step.eliminated
         for number, column in enumerate(step.outer):
-            start = f"{name}_columns[{step.eliminated + number}] - {name}_columns[{step.eliminated}]"
-            stop = f"{name}_columns[{step.eliminated + number + 1}] - {name}_columns[{step.eliminated}]"
+            start = f"{name}_columns[{first + number}] - {name}_columns[{first}]"
+            stop = f"{name}_columns[{first + number + 1}] - {name}_columns[{first}]"
             for part, source in (("left", "left"), ("cross", "cross")):
                 array = self.names(f"{step.name}.{part}_{number}")
                 lines.append(f'{array} = {name}["{source}"][..., {start} : {stop}]')
@@ -75,10 +86,10 @@ class LeastSquares:
         else:
             lines += self.direct_rows(design, source)
         slots = ", ".join(f"({edges[e.feature]}, {edges[e.feature + 1]})" for e in source.entries)
-        positions = ", ".join(
-            self.position(entry.positions, entry.column, source, entry.feature, step, name) for entry in source.entries
-        )
+        positions = ", ".join(self.position(entry, source, step, name) for entry in source.entries)
         lines.append(f"{design} = placed({design}, [{slots}], [{positions}], {name}_columns[-1], {outputs})")
+        if step.along is not None and (place := source.cells.index(step.step_of(source))) != len(step.batch):
+            lines.append(f"{design} = np.moveaxis({design}, {place}, {len(step.batch)})")
         return lines
 
     def direct_rows(self, design: str, source: Source) -> list[str]:
@@ -111,22 +122,18 @@ class LeastSquares:
             parts.append(value)
         return f"np.concatenate([{', '.join(parts)}], axis=-1)"
 
-    def position(
-        self,
-        positions: tuple[Expression, ...],
-        column: int,
-        source: Source,
-        feature: int,
-        step: Triangularise,
-        name: str,
-    ) -> str:
+    def position(self, entry: Entry, source: Source, step: Triangularise, name: str) -> str:
         """Column numbers of one feature, for each cell and each inner position."""
-        inner = source.features[feature].inner
-        dense = step.columns[column].dense
+        inner = source.features[entry.feature].inner
+        whole = step.columns[entry.column]
+        dense = step.inside(whole)
+        positions = tuple(at for at, axis in zip(entry.positions, whole.dense, strict=True) if axis in dense)
+        is_before = any(isinstance(at, Lag) and axis not in dense for at, axis in zip(entry.positions, whole.dense))
+        column = entry.column if step.along is None or is_before else step.eliminated + entry.column
         if len(inner) == 1 and positions == inner and dense[0].plate == inner[0].plate:
             return f"slice({name}_columns[{column}], {name}_columns[{column + 1}])"
         flat: Expression = Constant(0.0)
-        for at, axis in zip(positions, step.columns[column].dense, strict=True):
+        for at, axis in zip(positions, dense, strict=True):
             flat = add(multiply(flat, Size(axis.plate)), at)
         offset = f"{name}_columns[{column}]"
         if not free_indices(flat):

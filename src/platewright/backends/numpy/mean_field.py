@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 
 from platewright.algebra.build import substitute
 from platewright.algebra.expression import Expression, Index, Reference, free_indices, names
-from platewright.backends.carried import definitions
+from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
+from platewright.backends.kernels import few_rows
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import mean_field_support
+from platewright.backends.numpy.few_rows import RESERVED as GATHERING
+from platewright.backends.numpy.few_rows import gather_function, gathering_first
 from platewright.backends.numpy.field_moments import moment_lines
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.starting import started
@@ -29,10 +32,12 @@ from platewright.family import EVENT, EVENT_TOO, Argument, X, filled
 from platewright.graph.graph import topological
 from platewright.language.plate import beginning
 from platewright.language.variable import Variable
+from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
 from platewright.program.statements import Assign
 from platewright.recognition.moments import expected_statistics
 from platewright.recognition.transform import IDENTITY
+from platewright.schemas.few_rows import FewRows, find_few_rows
 from platewright.schemas.field_blocks import ENTROPY, FieldBlock
 from platewright.schemas.hidden import Group, joint_name
 from platewright.schemas.latent import Chain
@@ -41,7 +46,13 @@ from platewright.schemas.mean_field import MeanFieldPlan
 
 def numpy_mean_field_source(plan: MeanFieldPlan) -> str:
     """The whole program as text."""
-    return laid_out(_MeanFieldEmitter(plan).module())
+    return laid_out(mean_field_emitter(plan).module())
+
+
+def mean_field_emitter(plan: MeanFieldPlan) -> _MeanFieldEmitter:
+    """What prints a plan: on the few rows that stand for all, where moments of rows are enough."""
+    few = find_few_rows(plan)
+    return _MeanFieldEmitter(plan) if isinstance(few, Declined) else _MeanFieldEmitter(few.plan, few)
 
 
 class _MeanFieldEmitter(HiddenEmitter):
@@ -50,15 +61,19 @@ class _MeanFieldEmitter(HiddenEmitter):
     title = "mean field"
     plan: MeanFieldPlan
 
-    def __init__(self, plan: MeanFieldPlan) -> None:
+    def __init__(self, plan: MeanFieldPlan, few: FewRows[MeanFieldPlan] | None = None) -> None:
         words = ["found", "entropy", "bounds", "moments", "evidence", *(f"block_{k}" for k in range(len(plan.fields)))]
+        words += [] if few is None else [*GATHERING, *names_of((few_rows,))]
         super().__init__(plan, [*definitions(mean_field_support), *words])
+        self.few = few
         self.learned = [name for block in plan.fields for name in block.variables]
         for block in plan.fields:
             self.both |= block.expecter.arrays
         for factor in (factor for item in plan.hidden for factor in item.factors):
             self.both |= {name: () for name in sorted(factor.names) if name not in self.both}
         self.both = {name: axes for name, axes in self.both.items() if name not in plan.latent.names}
+        if few is not None:
+            self.both = {name: few.weigher.axes(axes) for name, axes in self.both.items()}
 
     @property
     def with_entropy(self) -> bool:
@@ -78,13 +93,15 @@ class _MeanFieldEmitter(HiddenEmitter):
     def module(self) -> str:
         """Everything, in the order in which it is used."""
         blocks = [self.block_function(number, block) for number, block in enumerate(self.plan.fields)]
-        parts = [self.start_function(), *blocks]
+        parts = [] if self.few is None else [gather_function(self, self.few)]
+        parts += [self.start_function(), *blocks]
         if len(blocks) > 1:
             parts.append(in_turn(len(blocks)))
         parts += [*self.hidden_functions(), self.expect_function()]
         texts = definitions(mean_field_support)
-        parts += [without_hints(texts["raised"]), without_hints(texts["learn"])]
-        return self.assembled(parts, [mean_field_support])
+        learn = without_hints(texts["learn"])
+        parts += [without_hints(texts["raised"]), learn if self.few is None else gathering_first(learn)]
+        return self.assembled(parts, [mean_field_support, few_rows])
 
     # -- parameters ---
 
@@ -200,7 +217,7 @@ class _MeanFieldEmitter(HiddenEmitter):
         for cloud in self.plan.latent.gaussian:
             entropy = self.names(f"{cloud.name}.entropy")
             share = f"{self.printer.printed(cloud.share, cloud.axes, full=True)} * " if cloud.classes else ""
-            found.append(f"np.sum({share}{entropy})")
+            found.append(f"np.sum({share}{self.weight_of(cloud)}{entropy})")
         for chain in self.plan.latent.chains:
             found.append(self.chain_entropy(chain))
             found += [text for inner in chain.group.inner for text in self.clique_entropies(inner)]

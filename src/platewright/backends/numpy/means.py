@@ -45,15 +45,24 @@ def _solved(step: Triangularise, printer: NumpyPrinter) -> list[str]:
         if inner:
             product = f"np.sum({product}, axis={inner if len(inner) > 1 else inner[0]})"
         lines.append(f"{right} = {right} - ({product})[..., None]")
-    return [*lines, f'{printer.names(step.name)} = np.linalg.solve(found["{step.name}.root"], {right})']
+    name = printer.names(step.name)
+    if step.along is None:
+        return [*lines, f'{name} = np.linalg.solve(found["{step.name}.root"], {right})']
+    printer.used.add("solved_along")
+    parts = ", ".join(f'"{part}": found["{step.name}.{part}"]' for part in ("root", "before", "after"))
+    sizes = "".join(f"{printer.size(index.plate)}, " for index in (*step.batch, Index(step.along, step.along)))
+    lines.append(f"{name} = solved_along({{{parts}}}, {right})")
+    return [*lines, f'{name} = np.reshape({name}, ({sizes}*found["{step.name}.root"].shape[-1:], -1))']
 
 
 def _split(step: Triangularise, column: Column, printer: NumpyPrinter) -> list[str]:
     """The part of a block that belongs to one unknown, with the axes of the unknown in their order."""
     every = step.columns[: step.eliminated]
-    widths = [printer.width(other.dense) for other in every[: every.index(column) + 1]]
+    widths = [printer.width(step.inside(other)) for other in every[: every.index(column) + 1]]
     start, stop = " + ".join(widths[:-1]), "" if column == every[-1] else " + ".join(widths)
-    order: list[Expression] = [*step.batch, *column.dense, *((step.output,) if step.output is not None else ())]
+    steps = [axis for axis in column.dense if axis.plate == step.along]
+    outputs = () if step.output is None else (step.output,)
+    order: list[Expression] = [*step.batch, *steps, *step.inside(column), *outputs]
     shape = ", ".join(printer.size(index.plate) for index in order if isinstance(index, Index))
     label = printer.names(f"{column.variable}.mean")
     comma = "," if len(order) == 1 else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from platewright.algebra.build import substitute
 from platewright.algebra.domain import Domain
-from platewright.algebra.expression import Expression, Reference
+from platewright.algebra.expression import Expression, Index, Reference
 from platewright.backends.naming import comment
 from platewright.backends.numpy.em_support import MODES
 from platewright.backends.numpy.family_text import family_name
@@ -89,21 +89,29 @@ def gaussian_lines(
     With an ending, the arrays of variables are those whose names end so.
     """
     statement, printer = found.statement, emitter.printer
-    root, right = emitter.names(f"{statement.name}.root"), emitter.names(f"{statement.name}.right")
-    best = emitter.names(f"{statement.name}.best")
+    right, best = emitter.names(f"{statement.name}.right"), emitter.names(f"{statement.name}.best")
     lines = []
     if statement.outer:
         cross, outer = [], []
         for number, column in enumerate(statement.outer):
             axes = (*statement.batch, *column.dense)
             value = printer.printed(Reference(column.variable + ending, column.at), axes, full=True)
-            outer.append(f"np.reshape({value}, (*{root}.shape[:-2], -1, 1))")
+            outer.append(f"np.reshape({value}, (*{right}.shape[:-2], -1, 1))")
             part = emitter.names(f"{statement.name}.cross_{number}")
-            cross.append(f"np.reshape({part}, (*{root}.shape[:-1], -1))")
+            cross.append(f"np.reshape({part}, (*{right}.shape[:-1], -1))")
         joined = f"np.concatenate([{', '.join(cross)}], axis=-1) @ np.concatenate([{', '.join(outer)}], axis=-2)"
         lines.append(f"{right} = {right} - {joined}")
-    lines += [f"{best} = np.linalg.solve({root}, {right})", *noise]
+    lines += [f"{best} = {solution(emitter, found, right)}", *noise]
     return lines + split_lines(emitter, found, ending)
+
+
+def solution(emitter: Emitter, found: GaussianConditional, right: str) -> str:
+    """What solves the triangular system of a block for some right-hand sides."""
+    statement = found.statement
+    if statement.along is None:
+        return f"np.linalg.solve({emitter.names(f'{statement.name}.root')}, {right})"
+    emitter.printer.used.add("solved_along")
+    return f"solved_along({emitter.names(statement.name)}, {right})"
 
 
 def split_lines(emitter: Emitter, found: GaussianConditional, ending: str = "") -> list[str]:
@@ -111,12 +119,17 @@ def split_lines(emitter: Emitter, found: GaussianConditional, ending: str = "") 
     statement, printer = found.statement, emitter.printer
     name, best = emitter.names(statement.name), emitter.names(f"{statement.name}.best")
     lines = []
+    if statement.along is not None:
+        sizes = "".join(f"{printer.size(index.plate)}, " for index in statement.batch)
+        steps = printer.size(statement.along)
+        lines.append(f"{best} = np.reshape({best}, ({sizes}{steps}, {name}_columns[{statement.eliminated}], -1))")
     for number, column in enumerate(statement.columns[: statement.eliminated]):
-        order: list[Expression] = [*statement.batch, *column.dense]
-        if not column.dense:
+        inside = statement.inside(column)
+        order: list[Expression] = [*statement.batch, *(axis for axis in column.dense if axis not in inside), *inside]
+        if not inside:
             part = f"{best}[..., {name}_columns[{number}], :]"
         else:
-            sizes = "".join(f"{printer.size(index.plate)}, " for index in (*statement.batch, *column.dense))
+            sizes = "".join(f"{printer.size(index.plate)}, " for index in order if isinstance(index, Index))
             span = f"{name}_columns[{number}] : {name}_columns[{number + 1}]"
             part = f"np.reshape({best}[..., {span}, :], ({sizes}-1))"
         if statement.output is None:

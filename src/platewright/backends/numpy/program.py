@@ -6,18 +6,15 @@ The emitted file needs NumPy and SciPy only; what it shares with other emitted f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
+    ONE,
     Constant,
     Expression,
     Index,
-    Indicator,
-    Multiply,
     free_indices,
-    names,
 )
 from platewright.algebra.scaled_lgamma import gathered
 from platewright.backends.layout import laid_out
@@ -28,6 +25,7 @@ from platewright.backends.numpy.least_squares import LeastSquares
 from platewright.backends.numpy.means import means_text
 from platewright.backends.numpy.shared import shared
 from platewright.program.program import Program
+from platewright.program.scatter import scatter
 from platewright.program.statements import Assign, Feature, Pool, Statistic, Triangularise
 
 IMPORTS = "import numpy as np\nfrom scipy import special\n"
@@ -110,31 +108,34 @@ class Emitter:
             value = self.printer.printed(statement.summand, scope, full=True)
             lowest = "-np.inf" if statement.kind == "max" else "np.inf"
             return [f"{name} = np.{statement.kind}({value}, axis={_axes(len(statement.over))}, initial={lowest})"]
-        factors = statement.summand.factors if isinstance(statement.summand, Multiply) else (statement.summand,)
-        groups: dict[Index, Expression] = {}
-        rest: list[Expression] = []
-        for factor in factors:
-            pair = _group(factor, statement)
-            if pair is not None and pair[0] not in groups and len(statement.over) == 1:
-                groups[pair[0]] = pair[1]
-            else:
-                rest.append(factor)
-        if not groups:
+        found = scatter(statement)
+        if not found.codes:
             return [f"{name} = {self.plain_sum(statement, scope)}"]
         self.printer.used.add("grouped")
-        codes = ", ".join(self.printer.position(code, statement.over).text for code in groups.values())
-        shape = ", ".join(self.printer.size(index.plate) for index in groups)
-        others = tuple(index for index in statement.indices if index not in groups)
+        rows = (*statement.over, *found.walked)
+        picked = tuple(index for index in statement.indices if index not in found.others)
+        codes = dict(found.codes)
+        positions = self.standing([codes.get(index, index) for index in picked], rows)
+        shape = ", ".join(self.printer.size(index.plate) for index in picked)
+        comma = "," if len(picked) == 1 else ""
         weights = ""
-        if rest:
-            weights = ", " + self.printer.printed(multiply(*rest), (*statement.over, *others), full=True)
-        comma = "," if len(groups) == 1 else ""
-        lines = [f"{name} = grouped(({codes}{comma}), ({shape}{comma}){weights})"]
-        found = (*groups, *others)
-        if found != statement.indices:
-            turned = ", ".join(str(found.index(index)) for index in statement.indices)
+        if found.summand != ONE:
+            weights = ", " + self.printer.printed(found.summand, (*rows, *found.others), full=True)
+        lines = [f"{name} = grouped(({', '.join(positions)}{comma}), ({shape}{comma}){weights})"]
+        order = (*picked, *found.others)
+        if order != statement.indices:
+            turned = ", ".join(str(order.index(index)) for index in statement.indices)
             lines.append(f"{name} = np.transpose({name}, ({turned}))")
         return lines
+
+    def standing(self, codes: Sequence[Expression], rows: tuple[Index, ...]) -> list[str]:
+        """Where rows stand along each axis of a table; together they broadcast over all rows."""
+        found = [self.printer.position(code, rows) for code in codes]
+        texts = [self.printer.aligned(code, rows, 0) if code.axes else code.text for code in found]
+        if self.printer.joined(found, rows) != rows:
+            shape = ", ".join(self.printer.size(index.plate) for index in rows)
+            texts[0] = f"np.broadcast_to({texts[0]}, ({shape}{',' if len(rows) == 1 else ''}))"
+        return texts
 
     def plain_sum(self, statement: Statistic, scope: tuple[Index, ...]) -> str:
         code = self.printer.code(statement.summand, scope)
@@ -249,17 +250,6 @@ class Emitter:
 def _axes(count: int) -> str:
     """The first axes of an array, as an argument."""
     return "0" if count == 1 else f"({', '.join(str(k) for k in range(count))})"
-
-
-def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression] | None:
-    """`[code(row) = index]` with an index of the result: a grouping."""
-    if not isinstance(factor, Indicator):
-        return None
-    for code, index in ((factor.left, factor.right), (factor.right, factor.left)):
-        if isinstance(index, Index) and index in statement.indices and names(code):
-            if free_indices(code) <= set(statement.over):
-                return index, code
-    return None
 
 
 LEARN = '''

@@ -10,9 +10,9 @@ from functools import lru_cache
 from platewright.algebra import scaled_lgamma
 from platewright.backends.carried import definitions
 from platewright.backends.hints import functions_of, without_hints
-from platewright.backends.numpy import decimals, pooling, support, twofold
+from platewright.backends.numpy import chained, decimals, least_rows, pooling, support, twofold
 
-MODULES = (support, pooling, decimals, twofold, scaled_lgamma)
+MODULES = (support, least_rows, chained, pooling, decimals, twofold, scaled_lgamma)
 
 
 def shared(used: Iterable[str]) -> list[str]:

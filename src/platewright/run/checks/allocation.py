@@ -48,13 +48,20 @@ def _numbers(statement: Statistic | Pool | Assign | Triangularise, sizes: Mappin
             width = sum(count(feature.inner) for feature in statement.features)
             return prod(sizes.get(cell.index.plate, 1) for cell in statement.cells) * width**2
         case Triangularise():
-            width = sum(count(column.dense) for column in statement.columns) + 1
+            width = sum(count(statement.inside(column)) for column in statement.columns) + 1
+            apart = statement.batch
+            if statement.along is not None:  # a small problem for each step, with those before and after it
+                apart = (*apart, Index(statement.along, statement.along))
+                width += 2 * sum(
+                    count(statement.inside(column)) for column in statement.columns[: statement.eliminated]
+                )
             rows = 0
             for source in statement.sources:
-                others = tuple(index for index in source.cells if index not in statement.batch)
+                own = (*statement.batch, *(() if statement.along is None else (statement.step_of(source),)))
+                others = tuple(index for index in source.cells if index not in own)
                 slots = 1 if source.pool is None else 1 + sum(count(feature.inner) for feature in source.features)
                 rows += count(others) * slots
-            return count(statement.batch) * max(rows, width) * width
+            return count(apart) * max(rows, width) * width
     raise TypeError(statement)
 
 

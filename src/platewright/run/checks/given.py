@@ -186,7 +186,7 @@ def _spans(
 def _is_inside(given: Given, found: Span) -> bool:
     """Whether every value between the ends is allowed; what the unknowns leave open is their business."""
     domain = given.parameter.domain
-    if domain.kind in ("integer", "simplex", "matrix"):
+    if domain.kind in ("integer", "matrix") or (domain.kind == "simplex" and given.is_whole):
         return False
     low, high = found
     above = low > domain.lower if _is_strict(given.parameter) else low >= domain.lower

@@ -31,7 +31,7 @@ def small_sizes(graph: Graph) -> dict[str, int]:
         sizes[name] = fixed if fixed is not None else (ROWS if name in rows and plate.like is None else OTHERS)
     for name, node in graph.nodes.items():
         if node.domain.kind == "integer" and node.domain.is_finite:
-            sizes[f"{name}.levels"] = int(node.domain.upper) + 1
+            sizes[f"{name}.levels"] = node.domain.listed
     return sizes
 
 

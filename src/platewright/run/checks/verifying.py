@@ -90,7 +90,7 @@ def _nearby(fit: Fit, name: str, value: Array, generator: np.random.Generator) -
     """A point a few hundredths away, within the range of the variable; any other category."""
     shape, domain = np.shape(value), fit.derivation.graph.nodes[name].domain
     if domain.is_finite:
-        levels = fit.sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper) + 1
+        levels = fit.sizes[str(domain.levels)] if domain.kind == "levels" else domain.listed
         return generator.integers(0, levels, shape)
     factor = np.exp(0.02 * generator.standard_normal(shape[: len(shape) - 2] if domain.kind == "matrix" else shape))
     moved = value * (factor[..., None, None] if domain.kind == "matrix" else factor)

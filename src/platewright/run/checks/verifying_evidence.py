@@ -50,7 +50,7 @@ def _summed_out(plan: EvidencePlan, seed: int) -> Law:
 
 def _levels(plan: EvidencePlan, hidden: str, sizes: Mapping[str, int]) -> int:
     domain = plan.graph.nodes[hidden].domain
-    return sizes[str(domain.levels)] if domain.kind == "levels" else int(domain.upper) + 1
+    return sizes[str(domain.levels)] if domain.kind == "levels" else domain.listed
 
 
 def _total(factors: tuple[Factor, ...], values: Mapping[str, Array], sizes: Mapping[str, int]) -> float:

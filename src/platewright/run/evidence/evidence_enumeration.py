@@ -21,7 +21,7 @@ def listing(plan: EvidencePlan, columns: Mapping[str, Array], sizes: Mapping[str
     nodes = plan.graph.nodes
     shapes = tuple(tuple(sizes[axis.plate] for axis in nodes[name].axes) for name in plan.hidden)
     levels = tuple(
-        sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
+        sizes[str(node.domain.levels)] if node.domain.kind == "levels" else node.domain.listed
         for node in (nodes[name] for name in plan.hidden)
     )
     given = {

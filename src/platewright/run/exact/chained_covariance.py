@@ -18,7 +18,7 @@ import numpy as np
 
 from platewright.elimination.state import GaussianConditional
 from platewright.family import Array
-from platewright.run.exact.gaussian import Block
+from platewright.run.exact.gaussian import MOST_COLUMNS, Block
 
 if TYPE_CHECKING:
     from platewright.run.exact.posterior import Posterior
@@ -37,7 +37,7 @@ class Entry:
 
 def chained_covariance(posterior: Posterior, block: Block) -> Array | None:
     """Unit covariance of the outer columns in each batch; None where they are too many."""
-    batch = block.root.shape[:-2]
+    batch = block.right.shape[:-2]
     entries = [
         Entry(name, elements)
         for name, found in outer_elements(posterior, block)
@@ -69,6 +69,8 @@ def _covariance(posterior: Posterior, entries: list[Entry]) -> Array | None:
     if not isinstance(owner, GaussianConditional) or owner.matrix is not None:
         return None
     block = posterior.block(owner)
+    if block.chain is not None and block.right.shape[-2] > MOST_COLUMNS:
+        return None
     size, gain, own = block.root.shape[-1], block.gain(), block.unit_covariance().reshape(-1, *block.root.shape[-2:])
     mine = {k: _places(posterior, block, entry) for k, entry in enumerate(entries) if entry.variable in owner.variables}
     later: list[Entry] = [entry for k, entry in enumerate(entries) if k not in mine]
@@ -102,8 +104,9 @@ def _by_column(found: Array, own: Array) -> Array:
 
 def _places(posterior: Posterior, block: Block, entry: Entry) -> tuple[Array, Array]:
     """In which copy of its block an entry lies, and in which column."""
-    size = block.root.shape[-1]
-    stacked = np.arange(int(np.prod(block.root.shape[:-1]))).reshape(*block.root.shape[:-1], 1)
+    shape = block.right.shape[:-1]
+    size = shape[-1]
+    stacked = np.arange(int(np.prod(shape))).reshape(*shape, 1)
     axes = posterior.plan.graph.nodes[entry.variable].axes
     found = block.variable_array(entry.variable, stacked, axes).ravel()[entry.elements]
     return found // size, found % size

@@ -16,12 +16,14 @@ from platewright.data.signature import Signature
 from platewright.errors import ImproperPosterior, NotFinite, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
+from platewright.language.variable import Variable
 from platewright.operations.split_partly_known import as_written, missing_name, observed_name
 from platewright.program.program import EVIDENCE
 from platewright.run.checks.possible import refuse_impossible
 from platewright.run.checks.sanity import check_moderate
-from platewright.run.exact.changing import forgotten, row_plate, updated
+from platewright.run.exact.changing import forgotten, looks_back, row_plate, updated
 from platewright.run.exact.improper import check_proper, missing_for_scales
+from platewright.run.exact.inferring import Inference
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
 from platewright.run.exact.prediction import Prediction
@@ -115,9 +117,9 @@ class Fit(Shown):
         if name not in self.posterior.unknown:
             return self._other(name)
         found = self.posterior.marginal(name)
-        if found is None:
-            return Sampled(name, self._marginal_draws[name], self.labels)
         point = self.posterior.modes[name] if self.derivation.goal == "map" else None
+        if found is None:
+            return Sampled(name, self._marginal_draws[name], self.labels, point=point)
         return replace(found, labels=self.labels, point=point)
 
     def _other(self, name: str) -> Sampled:
@@ -167,9 +169,12 @@ class Fit(Shown):
             raise PlatewrightError(
                 f"`{name}` is not a discrete unknown", expected="a variable with finitely many values"
             )
+        exact = self.posterior.probabilities(name)
+        if exact is not None:
+            return exact
         found = self[name]
         if isinstance(found, Sampled):
-            size = int(np.max(found.values)) + 1 if node.domain.levels is None else self.sizes[node.domain.levels]
+            size = node.domain.listed if node.domain.levels is None else self.sizes[node.domain.levels]
             return np.stack([(found.values == level).mean(axis=0) for level in range(size)], axis=-1)
         if "p" in found.parameters:
             return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)
@@ -222,7 +227,9 @@ class Fit(Shown):
         plate = row_plate(self.derivation.program, self.derivation.program.columns)
         return {}, {**self.sizes, plate: count}
 
-    def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Prediction | RowPrediction:
+    def predict(
+        self, new: object, count: int = 4000, seed: int | None = None
+    ) -> Prediction | Inference | RowPrediction:
         """Posterior predictive of what `new` leaves open; `new` gives the inputs of new rows, or just their number."""
         from platewright.run.results.predicting import is_inferred, predict_rows
 
@@ -235,8 +242,33 @@ class Fit(Shown):
 
         seed = self.seed if seed is None else seed
         if is_inferred(graph, targets, columns):  # a given value says something about what is open above it
+            nodes = tuple(graph.nodes[name] for name in targets)
+            if self._are_classes_of_rows(nodes):
+                return self._inferred(nodes, columns, sizes, count, seed)
             return predict_rows(self.derivation, self.draws(count, seed), self.sizes, self.labels, new, seed)
         return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
+
+    def _are_classes_of_rows(self, nodes: tuple[Variable, ...]) -> bool:
+        """Whether open variables have finitely many values, one for each row, and nothing else of the rows is open."""
+        program, graph = self.derivation.program, self.derivation.graph
+        if looks_back(program) or any(observed_name(name) in graph.nodes for name in graph.nodes):
+            return False
+        row = row_plate(program, program.columns)
+        hidden = (graph.nodes[name].axes for name in self.posterior.unknown)
+        if any(axis.plate == row for axes in hidden for axis in axes):
+            return False
+        return all(node.domain.is_finite and [axis.plate for axis in node.axes] == [row] for node in nodes)
+
+    def _inferred(
+        self, nodes: tuple[Variable, ...], columns: dict[str, Array], sizes: dict[str, int], count: int, seed: int
+    ) -> Inference:
+        row = nodes[0].axes[0].plate
+        levels = tuple(2 if node.domain.levels is None else sizes[str(node.domain.levels)] for node in nodes)
+
+        def weighed(filled: Mapping[str, Array]) -> Array:
+            return log_predictive(self, {**columns, **filled}, sizes)
+
+        return Inference(nodes, levels, sizes[row], weighed, count, seed, self.labels)
 
     def log_predictive(self, new: object) -> Array:
         """For each complete new row its log predictive density, exact by a ratio of evidence."""

@@ -18,7 +18,7 @@ from platewright.elimination.state import GaussianConditional
 from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.run.exact.chained_covariance import chained_covariance
-from platewright.run.exact.gaussian import Block
+from platewright.run.exact.gaussian import MOST_COLUMNS, Block
 from platewright.run.exact.later import Later
 from platewright.run.exact.linear_forms import element_variances
 from platewright.run.exact.marginal import Marginal
@@ -89,15 +89,16 @@ def _joint_covariance(name: str, block: Block, covariance: Array | None, scale: 
     """The covariance of all elements, where they are in one batch."""
     if covariance is None or block.conditional.statement.batch or block.outputs > 1:
         return None
-    start, stop = block.spans()[name]
+    at = block.places(name)
+    own = covariance[np.ix_(at, at)]
     if scale.kind == "number":
         assert scale.value is not None
-        return covariance[start:stop, start:stop] / scale.value
+        return own / scale.value
     if scale.kind != "gamma":
         return None
     assert scale.shape is not None and scale.rate is not None
     wide = np.where(scale.shape > 1, scale.rate / np.where(scale.shape > 1, scale.shape - 1, 1), np.inf)
-    return covariance[start:stop, start:stop] * wide
+    return own * wide
 
 
 def _moments(posterior: Posterior, block: Block) -> Moments | None:
@@ -115,11 +116,22 @@ def _moments(posterior: Posterior, block: Block) -> Moments | None:
         return own + gain @ outer_covariance @ np.swapaxes(gain, -1, -2)
 
     later = Later({"covariance": covariance})
+    if block.chain is not None:
+        whole = (lambda: later["covariance"]) if block.right.shape[-2] <= MOST_COLUMNS else (lambda: None)
+        return Moments(block.solved(outer_mean), lambda: _variance(block, outer_covariance), whole)
 
     def spread() -> Array:
         return np.diagonal(later["covariance"], axis1=-2, axis2=-1)[..., None]
 
     return Moments(block.solved(outer_mean), spread, lambda: later["covariance"])
+
+
+def _variance(block: Block, outer_covariance: Array | None) -> Array:
+    """The unit variance of each element, without the covariances of those that are far apart."""
+    own, gain = block.unit_variance(), block.gain()
+    if gain is not None and outer_covariance is not None:
+        own = own + ((gain @ outer_covariance) * gain).sum(axis=-1)
+    return own[..., None]
 
 
 def _moments_through_blocks(posterior: Posterior, block: Block) -> Moments | None:
@@ -167,13 +179,10 @@ def _outer_covariance(posterior: Posterior, block: Block) -> Array | None:
     if len(owners) > 1 or owner.statement.batch or owner.statement.outer or owner.statement.output is not None:
         return chained_covariance(posterior, block)
     home = posterior.block(owner)
-    spans = home.spans()
-    numbers = {}
-    for column in statement.outer:
-        start, stop = spans[column.variable]
-        shape = tuple(posterior.sizes[axis.plate] for axis in posterior.plan.graph.nodes[column.variable].axes)
-        numbers[column.variable] = np.arange(start, stop).reshape(shape)
+    every = np.arange(home.right.shape[-2])[:, None]
+    nodes = posterior.plan.graph.nodes
+    names = [column.variable for column in statement.outer]
+    numbers = {name: home.variable_array(name, every, nodes[name].axes) for name in names}
     chosen = block.outer_values(numbers, {**posterior.data, **posterior.values})
     assert chosen is not None
-    at = chosen.astype(int)
-    return home.unit_covariance()[at[..., :, None], at[..., None, :]]
+    return home.unit_covariance_at(chosen.astype(int))

@@ -72,7 +72,7 @@ def form_variance(weights: Mapping[str, Array], posterior: Posterior, leading: i
         rows = np.stack(
             [block.stacked_array({n: a[k] for n, a in full.items()})[..., 0] for k in range(len(full[mine[0]]))]
         )
-        noise = np.linalg.solve(np.swapaxes(block.root, -1, -2), rows[..., None])[..., 0]
+        noise = block.noise_weights(rows)
         total = total + (noise**2).sum(axis=tuple(range(1, noise.ndim))).reshape(shape)
         _pass_on(waiting, block, noise, posterior, shape)
     return total

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from platewright.algebra.build import add, substitute
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Call, Constant, Expression, Index, Multiply, Reference
+from platewright.algebra.expression import (
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Multiply,
+    Reference,
+    free_indices,
+    rebuild,
+    walk,
+)
 from platewright.errors import PlatewrightError
 from platewright.family import EVENT, EVENT_TOO, Array, Family, X
 from platewright.recognition.transform import IDENTITY, Transform
@@ -220,21 +230,25 @@ def _numbers(value: object, what: str) -> Array:
 def scalar(expression: Expression, values: Mapping[str, Array]) -> Array:
     """An expression of scalars applied elementwise to arrays."""
     shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
-    axes = tuple(Index(f"axis{k}", f"axis{k}") for k in range(len(shape)))
-    changes: dict[Expression, Expression] = {Reference(name): Reference(name, axes) for name in values}
+    elementwise, axes = _elementwise(expression, tuple(values), len(shape))
     sizes = {axis.plate: size for axis, size in zip(axes, shape, strict=True)}
     full = {name: np.broadcast_to(value, shape) for name, value in values.items()}
-    return np.array(evaluate(substitute(expression, changes), Environment(full, sizes), axes))
+    return np.array(evaluate(elementwise, Environment(full, sizes), axes))
+
+
+@lru_cache(maxsize=256)
+def _elementwise(expression: Expression, names: tuple[str, ...], rank: int) -> tuple[Expression, tuple[Index, ...]]:
+    """An expression of scalars over so many axes; iterations ask for the same again and again."""
+    axes = tuple(Index(f"axis{k}", f"axis{k}") for k in range(rank))
+    changes: dict[Expression, Expression] = {Reference(name): Reference(name, axes) for name in names}
+    return substitute(expression, changes), axes
 
 
 def evaluate_at(
     template: Expression, values: Mapping[str, Array], batch: tuple[int, ...], x_rank: int | None = None
 ) -> Array:
     """A family's template evaluated over leading axes that all values share."""
-    from platewright.algebra.expression import free_indices, walk
-
-    axes = tuple(Index(f"batch{k}", f"batch{k}") for k in range(len(batch)))
-    ranks = {node.name: len(node.indices) for node in walk(template) if isinstance(node, Reference)}
+    lifted, axes, free, ranks = _lifted(template, len(batch))
     sizes = {axis.plate: size for axis, size in zip(axes, batch, strict=True)}
     arrays: dict[str, Array] = {}
     for name, value in values.items():
@@ -247,15 +261,25 @@ def evaluate_at(
         if events:
             sizes["event"] = events[-1]
 
-    def lifted(part: Expression) -> Expression:
-        from platewright.algebra.expression import rebuild
+    return np.array(evaluate(lifted, Environment(arrays, sizes), (*axes, *free)))
 
+
+Lifted = tuple[Expression, tuple[Index, ...], tuple[Index, ...], Mapping[str, int]]
+
+
+@lru_cache(maxsize=256)
+def _lifted(template: Expression, rank: int) -> Lifted:
+    """A template over so many leading axes, these axes, those of events, and how many of the latter its names have."""
+    axes = tuple(Index(f"batch{k}", f"batch{k}") for k in range(rank))
+
+    def lifted(part: Expression) -> Expression:
         if isinstance(part, Reference):
             return Reference(part.name, (*axes, *(lifted(index) for index in part.indices)))
         return rebuild(part, lifted)
 
     free = tuple(index for index in (EVENT, EVENT_TOO) if index in free_indices(template))
-    return np.array(evaluate(lifted(template), Environment(arrays, sizes), (*axes, *free)))
+    ranks = {node.name: len(node.indices) for node in walk(template) if isinstance(node, Reference)}
+    return lifted(template), axes, free, ranks
 
 
 def _coefficients(expression: Expression) -> dict[Expression, float]:

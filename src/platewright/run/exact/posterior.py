@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.build import substitute
+from platewright.algebra.domain import BINARY
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import (
     Constant,
@@ -79,7 +80,7 @@ class Posterior:
             case TableConditional() as table:
                 if mentions(table.log_weights, self.unknown):
                     return None
-                return self._table(name, table)
+                return self._table(name, self._log_probabilities(table))
             case GaussianConditional() as gaussian:
                 return gaussian_marginal(self, name, self.block(gaussian))
 
@@ -89,13 +90,26 @@ class Posterior:
             return self.values[expression.name]  # computed already, axis by axis
         return np.array(evaluate(expression, self.environment, axes))
 
-    def _table(self, name: str, table: TableConditional) -> Marginal:
-        node = self.plan.graph.nodes[name]
+    def probabilities(self, name: str) -> Array | None:
+        """Those of each value of a discrete unknown, or None when only draws can show them."""
+        found = self.conditional(name)
+        if not isinstance(found, TableConditional) or mentions(found.log_weights, self.unknown):
+            return None
+        return np.exp(self._log_probabilities(found))
+
+    def _log_probabilities(self, table: TableConditional) -> Array:
+        node = self.plan.graph.nodes[table.variable]
         weights = np.array(evaluate(table.log_weights, self.environment, (*node.plates, table.level)))
-        weights = weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+        return weights - np.logaddexp.reduce(weights, axis=-1, keepdims=True)
+
+    def _table(self, name: str, weights: Array) -> Marginal | None:
+        """A category or a yes or no; no family has the table of a count, so draws show it."""
+        node = self.plan.graph.nodes[name]
         if node.domain.kind == "levels":
             return Marginal(name, FAMILY_BY_NAME["Categorical"], {"log_probabilities": weights}, axes=node.axes)
-        return Marginal(name, FAMILY_BY_NAME["Bernoulli"], {"p": np.exp(weights[..., 1])}, axes=node.axes)
+        if node.domain == BINARY:
+            return Marginal(name, FAMILY_BY_NAME["Bernoulli"], {"p": np.exp(weights[..., 1])}, axes=node.axes)
+        return None
 
     def block(self, conditional: GaussianConditional) -> Block:
         """A Gaussian block with its numbers."""
@@ -162,7 +176,9 @@ class Posterior:
                     best = block.solved(block.outer_values(found, {**self.data, **self.values}))
                     for name in conditional.variables:
                         found[name] = block.variable_array(name, best, self.plan.graph.nodes[name].axes)
-                case FamilyConditional() | TableConditional():
+                case TableConditional():
+                    found[conditional.variable] = np.argmax(self._log_probabilities(conditional), axis=-1)
+                case FamilyConditional():
                     marginal = self.marginal(conditional.variable)
                     assert marginal is not None  # a plan for `map` settles every other conditional
                     found[conditional.variable] = np.asarray(marginal.mode)
@@ -220,27 +236,24 @@ class Posterior:
     ) -> dict[str, Array]:
         block = self.block(found)
         batch = found.statement.batch
-        result = np.empty((count, *block.right.shape))
         scales = self.drawn(found.scale, batch, drawn, count)
         matrices = None
         if found.matrix is not None and found.statement.output is not None:
             output = found.statement.output
             matrices = self.drawn(found.matrix, (*batch, output, Index(output.name + "'", output.plate)), drawn, count)
         tables = {**self.data, **self.values}
-        noise = generator.standard_normal((count, *block.right.shape))
-        inverse = np.linalg.inv(block.root)
-        constant = None if found.statement.outer else block.solved(None)
-        for k in range(count):
-            if constant is None:
-                mean = block.solved(block.outer_values({n: a[k] for n, a in drawn.items()}, tables))
-            else:
-                mean = constant
-            shake = noise[k] / np.sqrt(scales[k])[..., None, None]
-            if matrices is not None:
-                # columns of noise get covariance matrix^-1: z L^-1 with L L' = matrix
-                root = np.linalg.cholesky(matrices[k])
-                shake = np.swapaxes(np.linalg.solve(np.swapaxes(root, -1, -2), np.swapaxes(shake, -1, -2)), -1, -2)
-            result[k] = mean + inverse @ shake
+        shake = generator.standard_normal((count, *block.right.shape)) / np.sqrt(scales)[..., None, None]
+        if matrices is not None:
+            # columns of noise get covariance matrix^-1: z L^-1 with L L' = matrix
+            root = np.swapaxes(np.linalg.cholesky(matrices), -1, -2)
+            shake = np.swapaxes(np.linalg.solve(root, np.swapaxes(shake, -1, -2)), -1, -2)
+        result = block.solved(None) + block.shaken(shake)
+        gain = block.gain()
+        if gain is not None:
+            for k in range(count):
+                outer = block.outer_values({n: a[k] for n, a in drawn.items()}, tables)
+                assert outer is not None
+                result[k] -= gain @ outer[..., None]
         nodes = self.plan.graph.nodes
         return {name: block.variable_array(name, result, nodes[name].axes) for name in found.variables}
 
@@ -288,7 +301,7 @@ class Posterior:
         cross = block.cross()
         if cross is not None and outer is not None:
             right = right - cross @ outer[..., None]
-        error = block.root @ block.stacked_array(point) - right
+        error = block.turned(block.stacked_array(point)) - right
         scale = np.array(evaluate(found.scale, environment, batch))
         columns, outputs = error.shape[-2:]
         log_root = np.asarray(self.values[f"{block.name}.log_root"])

@@ -26,8 +26,17 @@ from platewright.language.plate import beginning
 from platewright.language.variable import Variable
 from platewright.operation import Step
 from platewright.operations.remove_deterministic import remove_deterministic
-from platewright.operations.split_partly_known import as_written
+from platewright.operations.split_partly_known import as_written, observed_name
 from platewright.recognition.linear import Linear, NotLinear, linear
+from platewright.run.exact.continuing import (
+    Continued,
+    Steps,
+    check_kept,
+    checked,
+    looks_back,
+    one_step_nodes,
+    steps_after,
+)
 from platewright.run.exact.linear_forms import form_mean, form_variance, form_weights
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior, lift
@@ -66,7 +75,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             if self.columns or name in self.targets or name in masks or not axes or axes[0].plate not in rows:
                 continue
             if name.startswith(beginning("")):
-                continue  # sequences are refused when they are drawn
+                continue  # new steps go on, and do not begin
             shown = name.split("@")[0]
             raise MissingColumn(
                 f"the new rows have no `{shown}`",
@@ -101,13 +110,22 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return closed
         return Predicted(name, self.draws[name], self.labels, density=self._density(name))
 
+    def density_of(self, name: str) -> Density | None:
+        """The exact log density of one variable given all others of its row, where it has a closed form."""
+        closed = self._closed(name)
+        return closed.log_density if closed is not None else self._row_density(name)
+
+    def _row_density(self, name: str) -> Density | None:
+        node = self._here[0][name]
+        if looks_back(node) or mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
+            return None
+        return row_density(node, self.posterior, self._environment)
+
     def _density(self, name: str) -> Density | None:
-        """The exact log density of one predicted variable, row by row."""
-        node = self._nodes[name]
-        if not mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
-            found = row_density(node, self.posterior, self._environment)
-            if found is not None:
-                return found
+        """The exact log density of one predicted variable, row by row; of later steps, given those before."""
+        found = self._row_density(name)
+        if found is not None:
+            return found
         if len(self.targets) > 1 or self.scored is None:
             return None  # the others would have to be integrated over
         return lambda value: self.log_density({name: value})
@@ -155,13 +173,60 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
 
     @cached_property
     def _environment(self) -> Environment:
-        values = {**self.posterior.data, **self.posterior.values, **self.columns}
+        values = {**self.posterior.data, **self.posterior.values, **self.columns, **self._here[1]}
         return Environment(values, self.sizes)
+
+    # -- sequences that go on ---
+
+    @cached_property
+    def _steps(self) -> Steps | None:
+        """Where new steps of sequences stand; None where nothing open looks back."""
+        back = [name for name in self._nodes if name in {*self.targets, *self._fresh} and looks_back(self._nodes[name])]
+        if not back:
+            return None
+        node, plan, past = self._nodes[back[0]], self.posterior.plan, self.posterior.data
+        plate = node.axes[0].plate
+        if any(isinstance(part, Lag) and part.index.plate != plate for part in walk(node.log_density)):
+            raise PlatewrightError(f"`{node.name}` depends on its own past along another plate than that of its rows")
+        if holed := [name for name in self._graph.nodes if observed_name(name) in plan.graph.nodes]:
+            raise PlatewrightError(f"`{node.name}` depends on its own past, where `{holed[0]}` had missing cells")
+        check_kept(past, plate)
+        found = steps_after(plan.graph, plate, past, self.posterior.sizes, self.columns, self.sizes[plate])
+        return checked(found, node.name)
+
+    @cached_property
+    def _here(self) -> tuple[Mapping[str, Variable], Mapping[str, Array]]:
+        """Nodes and columns for rows that are looked at one by one: of sequences, where each goes on by one step."""
+        if self._steps is None or self._steps.length > 1:
+            return self._nodes, {}
+        return one_step_nodes(self._nodes, self._steps, self.posterior.data)
+
+    def _continued(self, drawn: Mapping[str, Array], generator: np.random.Generator) -> dict[str, Array]:
+        """Draws of new steps, each given those before it."""
+        assert self._steps is not None
+        data, nodes, plate = self.posterior.data, self._graph.nodes, self._steps.plate
+        on_rows = {name for name in data if name in nodes and plate in {axis.plate for axis in nodes[name].axes[:1]}}
+        known = {**{n: v for n, v in data.items() if n not in on_rows}, **self.posterior.values}
+        kept = {name: values for name, values in drawn.items() if name in self._unknown}
+        past = {name: values for name, values in data.items() if name in on_rows}
+        sequences = Continued(
+            self._graph,
+            self._steps,
+            past,
+            self.columns,
+            known,
+            self.sizes,
+            kept,
+            {*self.targets, *self._fresh},
+            self.count,
+        )
+        found = sequences.draws(generator)
+        return {name: found[name] for name in self.targets}
 
     # -- closed forms ---
 
     def _closed(self, name: str) -> Marginal | None:
-        node = self._nodes[name]
+        node = self._here[0][name]
         if any(isinstance(part, Lag) for part in walk(node.log_density)) or node.family is None:
             return None
         if mentions(node.log_density, (set(self.targets) | self._fresh) - {name}):
@@ -304,6 +369,8 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         self._check_count()
         generator = np.random.default_rng(self.seed)
         drawn = self.posterior.draws(self.count, generator)
+        if self._steps is not None:
+            return self._continued(drawn, generator)
         graph = self._graph
         sizes = {**self.sizes, DRAW.plate: self.count}
         found = {name: values for name, values in drawn.items() if name in self._unknown - self._fresh}
@@ -316,8 +383,6 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
                 lifted = lift(node.definition, frozenset(found), DRAW)
                 found[name] = np.array(evaluate(lifted, environment, (DRAW, *node.axes)))
             elif name in self.targets or name in self._fresh:
-                if any(isinstance(part, Lag) for part in walk(node.log_density)):
-                    raise PlatewrightError(f"`{name}` depends on its own past: predicting it needs the past rows")
                 found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
         return {name: found[name] for name in self.targets}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,9 +12,35 @@ import numpy as np
 from platewright.backends.c.compile import find_compiler
 from platewright.errors import UnknownName
 from platewright.family import Array
+from platewright.language.plate import beginning
 from platewright.program.program import Program
-from platewright.run.exact.native import choose_backend, native_statistics
+from platewright.program.scatter import scatter
+from platewright.program.statements import Pool, Statistic
+from platewright.run.exact.native import NativePart, NativePasses, choose_backend, native_passes
+from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, Batches, Rows, Tree, batch_plate
 from platewright.run.execute import Loaded, Statistics, arguments, loaded
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """The statistics that a pass left, and whether one look has shown that they are finite and keep their digits."""
+
+    module: Loaded
+    statistics: Statistics
+    is_sound: bool = False
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no NaN or infinity came in (the maximum of no rows is minus infinity, and allowed)."""
+        return self.is_sound or all_finite(self.statistics)
+
+    @property
+    def ill_conditioned(self) -> list[str]:
+        """Names of the pools that have lost too many digits."""
+        if self.is_sound or self.module.ill_conditioned is None:
+            return []
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.module.ill_conditioned(self.statistics)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,28 +51,68 @@ class Runner:
     module: Loaded
     backend: str
     why: str
-    compiled: Callable[..., Statistics] | None = None
+    compiled: NativePasses | None = None
 
-    def statistics(
-        self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] | None = None
-    ) -> Statistics:
-        """One pass over a batch of rows; the pools named in `exact` are in twofold precision.
+    def statistics(self, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
+        """One pass over all rows; a second makes pools exact that have lost too many digits."""
+        found = self.passed(columns, sizes)
+        again = found.ill_conditioned
+        return self.passed(columns, sizes, again).statistics if again else found.statistics
 
-        Where none are named, pools that have lost too many digits are found, and a second pass makes them exact.
-        """
+    def passed(self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str] = ()) -> Passed:
+        """One pass over rows that are all there; the pools named in `exact` are in twofold precision."""
+        row = batch_plate(self.program, columns)
+        if row is None or sizes[row] <= ROWS_IN_A_BATCH:
+            return self._passed(self._part(columns, sizes, exact))
+        if self.compiled is not None and not exact and beginning(row) not in columns and self.compiled.in_order(row):
+            found = self._part(columns, sizes, exact)  # in one piece, which gives the bits of batches
+            if isinstance(found, NativePart) and not found.left:
+                return self._passed(found)
+        return self.gathered([(columns, sizes)], row, exact)
+
+    def gathered(self, pieces: Iterable[Rows], row: str, exact: Collection[str] = ()) -> Passed:
+        """One pass over rows along a plate that come piece by piece: the same bits for any pieces."""
+        logical: Batches | None = None
+        tree: Tree[NativePart | Statistics] = Tree(self._merged)
+        for columns, sizes in pieces:
+            logical = logical or Batches(self.program, row, self._length(sizes))
+            for batch in logical.take(columns, sizes):
+                tree.add(self._part(*batch, exact))
+        for batch in logical.rest() if logical is not None else ():
+            tree.add(self._part(*batch, exact))
+        return self._passed(tree.whole() or {})
+
+    def _passed(self, part: NativePart | Statistics) -> Passed:
+        is_sound = isinstance(part, NativePart) and self.compiled is not None and self.compiled.is_sound(part)
+        return Passed(self.module, self._shown(part), is_sound)
+
+    def _length(self, sizes: Mapping[str, int]) -> int:
+        """The rows of a logical batch: whole blocks of every compiled pass."""
+        return ROWS_IN_A_BATCH if self.compiled is None else max(ROWS_IN_A_BATCH, self.compiled.longest_block(sizes))
+
+    def _merged(self, first: NativePart | Statistics, second: NativePart | Statistics) -> NativePart | Statistics:
+        if isinstance(first, NativePart) and isinstance(second, NativePart) and self.compiled is not None:
+            found = self.compiled.merged(first, second)
+            if found is not None:
+                return found
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.module.merged(self._shown(first), self._shown(second))
+
+    def _shown(self, part: NativePart | Statistics) -> Statistics:
+        if not isinstance(part, NativePart):
+            return part
+        assert self.compiled is not None
+        return self.compiled.shown(part)
+
+    def _part(
+        self, columns: Mapping[str, Array], sizes: Mapping[str, int], exact: Collection[str]
+    ) -> NativePart | Statistics:
         given = arguments(self.program, self.module, columns, sizes)
-        run = self.compiled if self.compiled is not None else self.module.statistics
         with np.errstate(over="ignore", invalid="ignore"):  # who asks looks for what is not finite
             if exact:
                 return self.module.statistics(*given, exact)
-            found = run(*given)
-            again = self.ill_conditioned(found) if exact is None else []
-            return self.module.statistics(*given, again) if again else found
-
-    def ill_conditioned(self, found: Statistics) -> list[str]:
-        """Names of the pools that have lost too many digits."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return [] if self.module.ill_conditioned is None else self.module.ill_conditioned(found)
+            found = self.compiled.part(*given) if self.compiled is not None else None
+            return self.module.statistics(*given) if found is None else found
 
 
 def choose_runner(program: Program, backend: str, rows: int) -> Runner:
@@ -54,11 +121,11 @@ def choose_runner(program: Program, backend: str, rows: int) -> Runner:
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
     chosen, why = _chosen(program, rows) if backend == "auto" else (backend, "asked for")
     if backend == "c" and find_compiler() is None:
-        compiled_statistics(program)  # warns, once
+        compiled_passes(program)  # warns, once
         chosen, why = "numpy", "no C compiler was found"
     if chosen == "numpy":
         return Runner(program, loaded(program), "numpy", why)
-    return Runner(program, loaded(program), "c", why, compiled_statistics(program))
+    return Runner(program, loaded(program), "c", why, compiled_passes(program))
 
 
 _chosen = lru_cache(maxsize=256)(choose_backend)
@@ -66,14 +133,22 @@ _chosen = lru_cache(maxsize=256)(choose_backend)
 
 
 @lru_cache(maxsize=64)
-def compiled_statistics(program: Program) -> Callable[..., Statistics]:
-    """The compiled passes of a program, made once."""
-    return native_statistics(program)
+def compiled_passes(program: Program) -> NativePasses | None:
+    """The compiled passes of a program, made once; none without a compiler."""
+    return native_passes(program)
 
 
 def most_rows(program: Program, sizes: Mapping[str, int]) -> int:
-    """The size of the largest plate that a pass runs over."""
-    return max((sizes[index.plate] for statement in program.passes for index in statement.over), default=0)
+    """How often the longest pass adds something up: elements of crossed plates, and of columns that it walks along."""
+    return max((_additions(statement, sizes) for statement in program.passes), default=0)
+
+
+def _additions(statement: Statistic | Pool, sizes: Mapping[str, int]) -> int:
+    indices = statement.over
+    if isinstance(statement, Statistic):
+        found = scatter(statement)
+        indices = (*indices, *found.walked, *found.others)
+    return math.prod(sizes.get(index.plate, 1) for index in indices)
 
 
 def all_finite(found: Statistics) -> bool:

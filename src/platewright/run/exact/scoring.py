@@ -11,6 +11,7 @@ import numpy as np
 
 from platewright.errors import DataError, ImproperPosterior
 from platewright.family import Array
+from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
 from platewright.run.exact.changing import (
     check_no_table,
@@ -93,13 +94,40 @@ def _evidence(fit: Fit, rows: Array) -> float:
 
 
 def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
-    """For each new row its log predictive density given what was learned, rows taken one at a time."""
+    """For each new row its log predictive density given what was learned: node by node, or by ratios of evidence."""
     from platewright.run.exact.changing import updated
+    from platewright.run.exact.row_densities import nodes_apart, rows_density
 
     row = row_plate(fit.derivation.program, columns)
+    if looks_back(fit.derivation.program):
+        return log_continued(fit, columns, sizes[row], row)
+    graph = fit.derivation.graph
+    apart = nodes_apart(graph, fit.posterior, row)
+    if not isinstance(apart, Declined) and all(name in columns for name in apart):
+        found = rows_density(apart, fit.posterior, columns, sizes, row)
+        if not isinstance(found, Declined):
+            return found
     whole = fit.log_evidence
     scores = np.empty(sizes[row])
     for number in progress(range(sizes[row]), "log predictive"):
         one = chosen_rows(fit.derivation.program, columns, row, np.array([number]))
         scores[number] = updated(fit, one, {**sizes, row: 1}).log_evidence - whole
+    return scores
+
+
+def log_continued(fit: Fit, columns: dict[str, Array], count: int, row: str) -> Array:
+    """For each new step of a sequence its log predictive density given all steps before it."""
+    from platewright.run.exact.continuing import check_kept, checked, joined_rows, steps_after
+
+    program, module, graph = fit.derivation.program, fit.module, fit.derivation.graph
+    check_no_table(program, row, graph)
+    check_kept(fit.columns, row)
+    steps = checked(steps_after(graph, row, fit.columns, fit.sizes, columns, count), row)
+    axes = {name: tuple(axis.plate for axis in found) for name, found in program.columns.items()}
+    scores, before = np.empty(count), fit.log_evidence
+    for number in progress(range(count), "log predictive"):
+        data = joined_rows(graph, steps, axes, fit.columns, columns, number + 1)
+        size = {**fit.sizes, row: fit.sizes[row] + number + 1}
+        after = float(finish(program, module, statistics_like(fit, data, size), data, size)[EVIDENCE])
+        scores[number], before = after - before, after
     return scores

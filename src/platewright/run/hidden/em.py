@@ -16,15 +16,16 @@ from platewright.language.plate import beginning
 from platewright.program.program import Program
 from platewright.run.checks.sanity import check_possible
 from platewright.run.exact.posterior import Posterior
-from platewright.run.exact.runner import compiled_statistics
+from platewright.run.exact.runner import compiled_passes
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain import some_steps
 from platewright.run.hidden.chain_group import possible, shared
 from platewright.run.hidden.climbing import Climb, Slope, climb
-from platewright.run.hidden.gaussian_hidden import condition, with_points
+from platewright.run.hidden.gaussian_hidden import condition, weighed, with_points
 from platewright.run.hidden.interior import moved_inside
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
+from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.starting import starting_values
@@ -92,7 +93,11 @@ class Runner:
         hill = self.hills[number - closed]
         hill.given({**everything, **found})
         raised = ascended(hill, {part.name: everything[part.name] for part in hill.coordinates.parts})
-        return {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in raised.items()}
+        inside = {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in raised.items()}
+        if edge := next((name for name, value in raised.items() if (inside[name] != value).any()), None):
+            # Where the density is finite at an edge, slopes lose their force long before numbers end.
+            raise Unbounded(edge=edge)
+        return inside
 
     @cached_property
     def hills(self) -> list[BlockDensity]:
@@ -105,7 +110,7 @@ class Runner:
         if not program.passes:
             return {}
         module = loaded(program)
-        statistics = compiled_statistics(program) if self.compiled else module.statistics
+        statistics = (compiled_passes(program) if self.compiled else None) or module.statistics
         return statistics(*arguments(program, module, everything, self.all_sizes))
 
     @cached_property
@@ -135,7 +140,7 @@ class Runner:
             everything |= conditioned.arrays
             steepest = max(steepest, float(np.max(conditioned.log_norm, initial=-np.inf)))
             if not cloud.classes:
-                total += float(np.sum(conditioned.log_norm))
+                total += float(np.sum(weighed(cloud, conditioned.log_norm, everything, self.sizes)))
         passed = [possible(chain, everything, self.sizes) for chain in self.plan.latent.chains]
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             everything |= one.arrays
@@ -151,14 +156,16 @@ class Runner:
             found |= {name: values for name, values in computed.items() if name.endswith(".probability")}
         for chain, one in zip(self.plan.latent.chains, passed, strict=True):
             found |= shared(chain, one, {**everything, **found}, self.sizes)
+        return Expected(found, total + self.elsewhere(everything), steepest)
+
+    def elsewhere(self, everything: Mapping[str, Array]) -> float:
+        """The log factors without hidden variables."""
         environment = Environment(everything, self.sizes)
         with np.errstate(divide="ignore"):
-            for factor in self.plan.rest:
-                total += float(np.sum(evaluate(factor.expression, environment, factor.axes)))
-        return Expected(found, total, steepest)
+            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
 
     @cached_property
-    def _reals_in_a_row(self) -> float:
+    def reals_in_a_row(self) -> float:
         """How many real numbers are seen for each element of a hidden variable."""
         nodes = self.plan.graph.nodes
         seen = [name for name in self.columns if name in nodes and nodes[name].kind == "random"]
@@ -192,7 +199,7 @@ class Runner:
         learned = [nodes[name] for name in self.plan.learned]
         smooth = not any(node.domain.is_discrete or node.domain.kind == "circle" for node in learned)
         joined = unconstrained(learned, self.sizes) if smooth else None
-        return Slope(self.look, self.next_values, joined, self._reals_in_a_row, STEEPEST)
+        return Slope(self.look, self.next_values, joined, self.reals_in_a_row, STEEPEST)
 
     def look(self, values: Mapping[str, Array]) -> Expected | EMStep:
         """The expectation at given parameters, by C where it is there."""
@@ -223,7 +230,21 @@ class Runner:
         """The mode after an expectation, whoever made it."""
         if isinstance(found, Expected):
             return self.maximised(found.expectations, values)
-        return self.mode(found.statistics, self.columns)
+        if not self.plan.takes_turns:
+            return self.mode(found.statistics, self.columns)
+        try:
+            return self.in_turn(found, values)
+        except Doubtful as doubt:
+            assert isinstance(self.native, NativeEM)
+            self.native.doubted(doubt)
+            return self.maximised(self.native.probabilities(values), values)
+
+    def in_turn(self, found: EMStep, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The modes of the blocks one after the other, each of the same sums at the values of those before it."""
+        result = dict(values)
+        for number in range(len(self.plan.latent.programs)):
+            result |= self.improved(found.given(number, result), {**self.columns, **result}, number)
+        return result
 
 
 def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:

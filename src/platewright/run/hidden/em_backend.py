@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.program import c_program
+from platewright.backends.c_chain.chain import em_program
 from platewright.errors import UnknownName
 from platewright.family import Array
 from platewright.run.exact.native import _warn_once
@@ -50,13 +51,15 @@ def why_not_fused(plan: EMPlan) -> str:
     if plan.latent.gaussian:
         found = [member.name for group in plan.latent.gaussian for member in group.members]
         return f"{', '.join(found)} {'is' if len(found) == 1 else 'are'} Gaussian"
-    if plan.takes_turns:
-        return "parameters take turns"
     if not all(chain.group.alone for chain in plan.latent.chains):
         return "a chain meets other hidden variables"
     if inner := next((group for group in plan.latent.groups if group.places), None):
         shown = ", ".join(item.name for item in (*inner.members, *inner.given))
         return f"{shown} are hidden on plates inside one another"
+    if plan.takes_turns:
+        if has_ties(plan):
+            return "parameters take turns"
+        return next((f"{name}: {reason}" for name, reason in em_program(plan).left), "")
     return ""
 
 

@@ -33,8 +33,10 @@ from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_val
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search, with_initial
+from platewright.run.hidden.few_rows import FewRunner, Gathered, few_runner, gathered_from
 from platewright.run.hidden.file_checkpoint import file_checkpoint
-from platewright.run.hidden.native_em import NativeEM
+from platewright.run.hidden.native_em import EMStep, NativeEM
+from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
 from platewright.schemas.em import EMPlan
@@ -87,8 +89,16 @@ class BatchedRunner:
 
     def ended(self, climbed: Climb[Passed]) -> Estimate:
         """The result of a climb; probabilities are made when somebody asks for them."""
-        recalled = Recalled(self.plan.latent, self.file, partial(self._expectations, climbed.values))
+        recalled = self.recalled(climbed.values)
         return Estimate(climbed.values, recalled, tuple(climbed.history), climbed.converged, climbed.interrupted)
+
+    def recalled(self, values: Mapping[str, Array]) -> Recalled:
+        """Expectations at given parameters, by another pass for whoever asks."""
+        return Recalled(self.plan.latent, self.file, partial(self._expectations, values))
+
+    def on_few(self, found: Gathered[EMPlan]) -> FewRunner:
+        """The two steps on the few rows that stand for those of the file."""
+        return few_runner(found, self._few.reals_in_a_row, self.recalled)
 
     # -- passes ---
 
@@ -113,7 +123,8 @@ class BatchedRunner:
         if native is not None and native.native:
             step = native.step(at)
             if np.isfinite(step.objective):
-                return Passed({0: step.statistics}, step.objective, step.steepest)
+                given = {number: self._summed(native, step, number, at, values) for number in blocks}
+                return Passed(given, step.objective, step.steepest)
         runner = Runner(self._local, batch.columns, batch.sizes, compiled=self.backend == SUMS_BY_C)
         try:
             found = runner.expected(at)
@@ -124,6 +135,16 @@ class BatchedRunner:
             everything = {**batch.columns, **found.expectations, **values}
             statistics[number] = runner.summed(self.plan.latent.programs[number], everything)
         return Passed(statistics, found.objective, found.steepest)
+
+    def _summed(
+        self, native: NativeEM, step: EMStep, number: int, at: Mapping[str, Array], values: Mapping[str, Array]
+    ) -> Statistics:
+        """The statistics of a block; by NumPy where the sums of C have lost digits."""
+        try:
+            return step.given(number, values)
+        except Doubtful as doubt:
+            native.doubted(doubt)
+            return native.numpy_step(at).given(number, values)
 
     def _expectations(self, values: Mapping[str, Array], batch: Rows) -> Mapping[str, Array]:
         """The expectations of one batch."""
@@ -211,15 +232,19 @@ def learn_in_batches(
     file = opened(plan, signature, source, first, length, ROWS_TO_START, seed, backend != "numpy")
     if isinstance(file, Declined):
         return file
-    for program in plan.latent.programs:
-        check_sizes(program, file.sizes, plan.latent.points)
-    chosen = choose_em_backend(plan, backend, file.sizes)
-    if has_ties(plan):
-        if not file.on_disk:
+    few = gathered_from(plan, (batch.columns for batch in file), file.sizes)
+    used, sizes = (few.few.plan, few.sizes) if isinstance(few, Gathered) else (plan, file.sizes)
+    for program in used.latent.programs:
+        check_sizes(program, sizes, plan.latent.points)
+    chosen = few.backend if isinstance(few, Gathered) else choose_em_backend(plan, backend, file.sizes)
+    if has_ties(plan) and chosen == "c":
+        if file.held:  # rows that would stay in memory anyway
             return Declined("batches", "its C is made for all codes at once")
-        chosen = "numpy"  # their C is made for the codes that are seen, and these differ from batch to batch
+        chosen = "numpy"  # the C is made for the codes that are seen, and these differ from batch to batch
     told = dict(options)
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed, "backend": chosen})
     told = with_initial(plan, file.sizes, told)
-    best = search(BatchedRunner(plan, file, chosen), seed=seed, checkpoint=store, **told)
+    batched = BatchedRunner(plan, file, chosen)
+    runner = batched.on_few(few) if isinstance(few, Gathered) else batched
+    best = search(runner, seed=seed, checkpoint=store, **told)
     return EstimatedFit(plan, columns or {}, file.sizes, best, **fitted_in(file, chosen, seed, begin))

@@ -8,6 +8,8 @@ from math import log, pi, prod
 
 import numpy as np
 
+from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import ONE
 from platewright.backends.kernels.gaussian import (
     blocks_joined,
     conditioned,
@@ -147,6 +149,13 @@ def condition(group: GaussianGroup, everything: Values, sizes: Sizes) -> Conditi
     entropy = 0.5 * width * (1 + log(2 * pi)) - log_root
     arrays = {**solver.pointed(cloud), group.log_norm: log_norm}
     return Conditioned(arrays, log_norm, entropy, solver.parted(mean))
+
+
+def weighed(group: GaussianGroup, values: Array, everything: Values, sizes: Sizes) -> Array:
+    """Values of all elements, each as often as it counts."""
+    if group.weight == ONE:
+        return values
+    return values * evaluate(group.weight, Environment(everything, sizes), group.batch)
 
 
 def start_points(group: GaussianGroup, means: Values, sizes: Sizes) -> dict[str, Array]:

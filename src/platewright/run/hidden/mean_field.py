@@ -17,7 +17,7 @@ from platewright.run.exact.runner import choose_runner
 from platewright.run.execute import Loaded, finish, loaded
 from platewright.run.hidden.chain_group import chain_entropy, entropy_of, possible, shared
 from platewright.run.hidden.field_moments import field_moments, mean_values, value_moments
-from platewright.run.hidden.gaussian_hidden import condition, with_points
+from platewright.run.hidden.gaussian_hidden import condition, weighed, with_points
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.starting import starting_values
 from platewright.schemas.field_blocks import ENTROPY, FieldBlock
@@ -115,5 +115,5 @@ class Runner:
         for cloud, conditioned in clouds.items():
             known = Environment({**everything, **found}, self.all_sizes)
             weight = evaluate(cloud.share, known, cloud.axes) if cloud.classes else 1.0
-            entropy += float(np.sum(weight * conditioned.entropy))
+            entropy += float(np.sum(weight * weighed(cloud, conditioned.entropy, everything, self.all_sizes)))
         return found, entropy

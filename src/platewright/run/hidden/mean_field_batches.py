@@ -23,6 +23,7 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.hidden.batchable import fitted_in, opened
 from platewright.run.hidden.em import ROWS_TO_START
+from platewright.run.hidden.few_rows import Gathered, gathered_from
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.mean_field import Runner, Settled
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
@@ -95,12 +96,19 @@ def bound_in_batches(
     file = opened(plan, signature, source, first, length, ROWS_TO_START, seed)
     if isinstance(file, Declined):
         return file
-    check_sizes(plan.maximise, file.sizes, plan.latent.points)
+    few = gathered_from(plan, (batch.columns for batch in file), file.sizes)
+    used, sizes = (few.few.plan, few.sizes) if isinstance(few, Gathered) else (plan, file.sizes)
+    check_sizes(used.maximise, sizes, plan.latent.points)
     told = dict(options)
     store = file_checkpoint(plan, file, told.pop("checkpoint", None), {**told, "seed": seed})
     runner = BatchedUpdates(plan, {}, file.sizes, is_plain(told.pop("update", "bound")), file)
-    found: Bounded = searched(runner, seed, checkpoint=store, **told)
-    moments = found.expectations[MOMENTS]
+    if isinstance(few, Gathered):
+        found: Bounded = searched(Runner(used, few.columns, sizes, runner.plain), seed, checkpoint=store, **told)
+        moments = found.expectations
+    else:
+        found = searched(runner, seed, checkpoint=store, **told)
+        moments = found.expectations[MOMENTS]
     recalled = Recalled(plan.latent, file, partial(runner.probabilities, moments))
     kept = replace(found, expectations=recalled)
-    return MeanFieldFit(plan, columns or {}, file.sizes, kept, **fitted_in(file, "numpy", seed, begin))
+    told_of = few.backend if isinstance(few, Gathered) else "numpy"
+    return MeanFieldFit(plan, columns or {}, file.sizes, kept, **fitted_in(file, told_of, seed, begin))

@@ -17,6 +17,7 @@ from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint
 from platewright.run.checks.sanity import check_counts
 from platewright.run.hidden.climbing import FALL
+from platewright.run.hidden.few_rows import Gathered
 from platewright.run.hidden.mean_field import Runner, Settled
 from platewright.run.hidden.stages import Stages
 from platewright.run.ticking import Ticker
@@ -70,6 +71,20 @@ def run_mean_field(
 ) -> Bounded:
     """The search of `searched` with all rows in memory."""
     return searched(Runner(plan, columns, sizes, is_plain(update)), **options)
+
+
+def run_on_few(
+    found: Gathered[MeanFieldPlan],
+    plan: MeanFieldPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    update: str = "bound",
+    **options: Any,
+) -> Bounded:
+    """The same search on the few rows that stand for all; what is expected of each comes at the end."""
+    best = searched(Runner(found.few.plan, found.columns, found.sizes, is_plain(update)), **options)
+    whole = Runner(plan, columns, sizes, is_plain(update))
+    return replace(best, expectations={**best.expectations, **whole.hidden(best.expectations)[0]})
 
 
 def is_plain(update: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from platewright.run.hidden.native_chain_part import ChainPart, Weights
 from platewright.run.hidden.native_em_layout import Doubles
 from platewright.run.hidden.native_em_pass import DOUBT, LOG_2
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
+from platewright.run.hidden.ruled_out import IMPOSSIBLE
 
 BLOCKS_IN_RANGE = 64
 KEPT = 2**22
@@ -102,7 +103,7 @@ class NativeChain(ChainPart):
     def check(self, log_norm: float, tally: Doubles, apart: bool, sums: tuple[Doubles, ...]) -> None:
         """Digits that were lost are NumPy's to find again."""
         name = self.one.item.name
-        if not np.isfinite(log_norm) or not all(np.isfinite(part).all() for part in sums):
+        if not log_norm > -IMPOSSIBLE or not all(np.isfinite(part).all() for part in sums):
             raise Doubtful(f"a log weight of {name} is not finite")
         if apart and np.finfo(float).eps * tally[2] > DOUBT:
             raise Doubtful(self.because)
@@ -128,10 +129,10 @@ class NativeChain(ChainPart):
             raise MemoryError("no memory for the working space of a pass")
         return results
 
-    def statistics(self, sums: Sums) -> dict[str, Any]:
-        """As the NumPy module of the maximisation gives them, by name of statement."""
+    def statistics(self, sums: Sums, wanted: Collection[str] | None = None) -> dict[str, Any]:
+        """As the NumPy module of the maximisation gives them, by name of statement: all, or those wanted."""
         assert isinstance(sums, ChainSums) and sums.moves is not None
-        return super().statistics(sums) | self.moves.statistics(sums.moves)
+        return super().statistics(sums, wanted) | self.moves.statistics(sums.moves, wanted)
 
 
 def in_threads(count: int, threads: int, work: Callable[[int], int]) -> list[int]:

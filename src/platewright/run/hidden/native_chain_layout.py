@@ -8,7 +8,8 @@ A sequence that has ended repeats its last row; the pass gives such rows no weig
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,12 @@ class ChainSums(Sums):
     moves: ChainSums | None = None
     """The same for the values of two neighbouring steps."""
 
+    def at(self, values: Mapping[str, Array]) -> ChainSums:
+        """The same sums for coefficients at other parameters."""
+        first, later = (phase.at(values) for phase in self.phases)
+        moves = None if self.moves is None else self.moves.at(values)
+        return replace(self, environment=later.environment, phases=(first, later), moves=moves)
+
 
 class ChainContraction(Contraction):
     """Terms at their places in the sums of a pass, first steps and later ones each with their coefficients."""
@@ -104,8 +111,8 @@ class ChainContraction(Contraction):
         super().__init__(layout)
         self.levels = layout.levels_of
 
-    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...]) -> Doubles:
-        """`axes` of the sum of all terms; levels that are not asked for are summed."""
+    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], sizes: bool = False) -> Doubles:
+        """`axes` of the sum of all terms, or of their sizes; levels that are not asked for are summed."""
         assert isinstance(sums, ChainSums)
         kept = tuple(axis for axis in axes if axis not in self.levels)
         extents = tuple(self.sizes[level.plate] for level in self.levels)
@@ -116,7 +123,7 @@ class ChainContraction(Contraction):
                 value = np.moveaxis(source[one.places], -1, 0).reshape(*extents, *one.places.shape)
                 if one.coefficient != ONE:
                     value = value * evaluate(one.coefficient, phase.environment, (*self.levels, *one.axes))
-                found += value.sum(axis=tuple(range(found.ndim, value.ndim)))
+                found += (np.abs(value) if sizes else value).sum(axis=tuple(range(found.ndim, value.ndim)))
         lost = tuple(k for k, level in enumerate(self.levels) if level not in axes)
         left = [*(level for level in self.levels if level in axes), *kept]
         return np.asarray(np.transpose(found.sum(axis=lost), [left.index(axis) for axis in axes]))

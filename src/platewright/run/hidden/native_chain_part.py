@@ -18,6 +18,7 @@ from platewright.run.hidden.native_chain_layout import Bundles, ChainContraction
 from platewright.run.hidden.native_em_layout import Doubles
 from platewright.run.hidden.native_em_pass import DOUBT, LOG_2, NativePass
 from platewright.run.hidden.native_em_sums import Contraction, Doubtful, Sums
+from platewright.run.hidden.ruled_out import moderate
 
 
 class Weighing(ctypes.Structure):
@@ -84,10 +85,7 @@ class ChainPart(NativePass):
                 value = evaluate(placed.coefficient, environment, (*self.levels, *placed.axes))
                 target = basis if placed.kind == "basis" else entry
                 np.add.at(target, placed.places.ravel(), value.reshape(self.layout.levels, -1).T)
-        bad = not np.isfinite(basis[1:]).all() or not (basis[0] < np.inf).all() or not (entry < np.inf).all()
-        if bad:
-            raise Doubtful(f"a coefficient of the log weights of {self.one.item.name} is not finite")
-        return basis, entry
+        return self.rules.checked(basis, entry)
 
     def at_phase(self, environment: Environment, first: float) -> Environment:
         return Environment({**environment.values, self.marker: np.asarray(first)}, environment.sizes)
@@ -96,7 +94,7 @@ class ChainPart(NativePass):
         """Coefficients and tables of both phases."""
         phases = (self.at_phase(environment, 1.0), self.at_phase(environment, 0.0))
         found = [self.coefficients(phase) for phase in phases]
-        largest = max(np.max(self.largest[1:] @ np.abs(basis[1:]), initial=0.0) for basis, _ in found)
+        largest = max(np.max(self.largest[1:] @ np.abs(moderate(basis[1:])), initial=0.0) for basis, _ in found)
         if not apart and np.finfo(float).eps * largest > DOUBT:
             raise Doubtful(self.because)
         levels = self.layout.levels

@@ -225,12 +225,12 @@ class NativeCliques:
             _pointer(tally),
         )
         if refused >= 0:
-            return EMStep({}, -np.inf, -np.inf)  # NumPy's way says what is wrong, in which row
+            return EMStep({}, -np.inf, -np.inf, lambda *_: {})  # NumPy's way says what is wrong, in which row
         held = {f"count {k}": count for k, count in enumerate(counts)}
         found = finish(self.after, loaded(self.after), {}, {**given, **held}, self.sizes)
-        statistics = {self.keys[statement.name]: found[statement.name] for statement, _ in self.counted}
+        statistics = {self.keys[s.name]: found[s.name] for s, _ in self.counted} | self.fixed
         objective = float(tally[0]) + float(np.sum([computed[name] for name in self.rest]))
-        return EMStep({**statistics, **self.fixed}, objective, float(tally[1]))
+        return EMStep(statistics, objective, float(tally[1]), lambda *_: statistics)  # there is one block
 
     def _programs(self) -> tuple[Program, Program, tuple[str, ...]]:
         """What NumPy does before the pass and after it."""

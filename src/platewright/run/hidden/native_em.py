@@ -8,8 +8,9 @@ second pass takes each level about its own mean; when even that could, NumPy mak
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from platewright.backends.c.compile import find_compiler, library, loaded_librar
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_chain.chain import ChainPass, EMProgram, em_program
 from platewright.backends.c_chain.text import narrowed, width_for, without_comments
+from platewright.backends.c_em.em import name_in
 from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.language.plate import beginning
-from platewright.run.exact.native import _keys, _warn_once, thread_count
+from platewright.run.exact.native import _keys, _warn_once
+from platewright.run.exact.native_blocks import thread_count
 from platewright.run.execute import Statistics, arguments, finish, loaded
 from platewright.run.hidden.chain_group import recursed
 from platewright.run.hidden.native_chain import NativeChain
@@ -36,8 +39,11 @@ class EMStep:
     """What the maximisation needs, `log p(data, parameters)`, and the largest log density of a row."""
 
     statistics: Statistics
+    """Where parameters do not take turns."""
     objective: float
     steepest: float
+    given: Callable[[int, Mapping[str, Array]], Statistics]
+    """Those of a block when others have new values."""
 
 
 class NativeEM:
@@ -63,7 +69,6 @@ class NativeEM:
         self.by_numpy: dict[str, int] = {}
         self.apart = 0
         self.module = loaded(plan.maximise)
-        self.keys = dict(zip((statement.name for statement in plan.maximise.passes), _keys(self.module)))
         self.passes: list[tuple[NativePass, Any]] = []
         self.fixed: dict[str, Any] = {}
         program = program or em_program(plan)
@@ -84,8 +89,6 @@ class NativeEM:
 
     def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
         """The passes with their functions."""
-        if self.plan.takes_turns:
-            raise Unprintable("its parameters take turns, block after block")
         if program.left:
             name, reason = program.left[0]
             raise Unprintable(f"{name}: {reason}")
@@ -109,12 +112,17 @@ class NativeEM:
 
     def without_hidden(self, program: EMProgram) -> dict[str, Any]:
         """Statistics that no hidden variable has part in: the same in every iteration."""
-        if not program.fixed:
-            return {}
-        small = replace(self.plan.maximise, passes=program.fixed, body=(), results=())
-        module = loaded(small)
-        found = module.statistics(*arguments(small, module, self.columns, self.sizes))
-        return dict(zip((statement.name for statement in program.fixed), found.values()))
+        fixed = {statement.name for statement in program.fixed}
+        found: dict[str, Any] = {}
+        for number, block in enumerate(self.plan.latent.programs):
+            passes = tuple(s for s in block.passes if name_in(self.plan, number, s.name) in fixed)
+            if not passes:
+                continue
+            small = replace(block, passes=passes, body=(), results=())
+            module = loaded(small)
+            summed = module.statistics(*arguments(small, module, self.columns, self.sizes))
+            found |= {name_in(self.plan, number, s.name): value for s, value in zip(passes, summed.values())}
+        return found
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
@@ -123,24 +131,45 @@ class NativeEM:
         if self.left:
             return self.numpy_step(values)
         try:
-            found, log_norm, steepest = self.native_step(values)
+            found, passed = self.native_step(values)
         except Doubtful as doubt:
-            self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
+            self.doubted(doubt)
             return self.numpy_step(values)
-        found |= self.fixed
-        statistics = {self.keys[s.name]: found[s.name] for s in self.plan.maximise.passes}
-        return EMStep(statistics, log_norm + self.rest(values), steepest)
+        log_norm, steepest = sum(s.log_norm for s in passed), max((s.steepest for s in passed), default=-np.inf)
+        given = partial(self.contracted, passed)
+        first = {} if self.plan.takes_turns else self.of_block(0, found)
+        return EMStep(first, log_norm + self.rest(values), steepest, given)
 
-    def native_step(self, values: Mapping[str, Array]) -> tuple[dict[str, Any], float, float]:
+    def doubted(self, doubt: Doubtful) -> None:
+        """Keep why NumPy has to make a step."""
+        self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
+
+    def native_step(self, values: Mapping[str, Array]) -> tuple[dict[str, Any], list[Sums]]:
         """All passes; each about common centres, or where that lost digits about those of each level."""
         found: dict[str, Any] = {}
-        log_norm, steepest = 0.0, -np.inf
+        passed = []
         for one, function in self.passes:
             sums, statistics = self.careful_pass(one, function, values)
             found |= statistics
-            log_norm += sums.log_norm
-            steepest = max(steepest, sums.steepest)
-        return found, log_norm, steepest
+            passed.append(sums)
+        return found, passed
+
+    def contracted(self, passed: list[Sums], number: int, values: Mapping[str, Array]) -> Statistics:
+        """The statistics of a block at new parameters, of sums that know nothing of parameters."""
+        found: dict[str, Any] = {}
+        wanted = {name_in(self.plan, number, s.name) for s in self.plan.latent.programs[number].passes}
+        for (one, _), sums in zip(self.passes, passed, strict=True):
+            found |= one.statistics(sums.at(values), wanted)
+        return self.of_block(number, found)
+
+    def of_block(self, number: int, found: Mapping[str, Any]) -> Statistics:
+        """Statistics as the NumPy module of a block names them."""
+        program = self.plan.latent.programs[number]
+        if not program.passes:
+            return {}
+        everything = {**found, **self.fixed}
+        names = [name_in(self.plan, number, statement.name) for statement in program.passes]
+        return {key: everything[name] for key, name in zip(_keys(loaded(program)), names, strict=True)}
 
     def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
         """About common centres; else about the peak of each level; else about the mean of its rows."""
@@ -173,8 +202,17 @@ class NativeEM:
             given[item.probability] = computed[item.probability]
             log_norm += float(np.sum(computed[f"{item.name}.log_norm"]))
             steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
-        found = self.module.statistics(*arguments(self.plan.maximise, self.module, given, self.sizes))
-        return EMStep(found, log_norm + self.rest(values), steepest)
+        summed = partial(self.numpy_statistics, given)
+        first = {} if self.plan.takes_turns else summed(0, values)
+        return EMStep(first, log_norm + self.rest(values), steepest, summed)
+
+    def numpy_statistics(self, given: Mapping[str, Array], number: int, values: Mapping[str, Array]) -> Statistics:
+        """The statistics of a block at given probabilities and parameters."""
+        program = self.plan.latent.programs[number]
+        if not program.passes:
+            return {}
+        module = loaded(program)
+        return module.statistics(*arguments(program, module, {**given, **values}, self.sizes))
 
     def rest(self, values: Mapping[str, Array]) -> float:
         """The log factors without hidden variables."""

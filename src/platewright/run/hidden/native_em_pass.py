@@ -8,17 +8,18 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c_em.em import FusedPass
+from platewright.backends.c_em.em import FusedPass, SoftSum
 from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Fused, Layout, fuse
-from platewright.run.hidden.native_em_sums import Contraction, Doubtful, PlacedPool, Sums
+from platewright.run.hidden.native_em_sums import LOSS, Contraction, Doubtful, Placed, PlacedPool, Sums
+from platewright.run.hidden.ruled_out import IMPOSSIBLE, RulesOut, moderate
 
 ROWS_IN_RANGE = 32_768
 LOG_2 = math.log(2)
@@ -42,6 +43,7 @@ class NativePass:
         self.sums = [(s, self.contraction.placed(s.terms, tuple(a for a in s.axes if a not in held))) for s in one.sums]
         self.pools = [PlacedPool(self.contraction, pool) for pool in one.pools]
         self.layout.filled_up()
+        self.rules = RulesOut(self.layout)
         self.fused: Fused = fuse(self.layout)
         self.pilot = self.layout.pilot()
         self.middle = self.layout.centre_rows(self.pilot)
@@ -82,7 +84,7 @@ class NativePass:
         layout = self.layout
         coefficient, table = self.coefficients(environment)
         because = f"the log weights of {self.one.item.name} are differences of large numbers"
-        sizes = self.largest[1:] @ np.abs(coefficient[1:])
+        sizes = self.largest[1:] @ np.abs(moderate(coefficient[1:]))
         if not apart and np.finfo(float).eps * np.max(sizes, initial=0.0) > DOUBT:
             raise Doubtful(because)
         pitch = -(-layout.levels // 4) * 4 if layout.levels <= 16 else -(-layout.levels // 8) * 8
@@ -93,7 +95,7 @@ class NativePass:
         sums, counts, tally = merged(found[0]), merged(found[1]), found[2].max(axis=0)
         tally[0] = merged(found[2])[0]
         tally *= LOG_2
-        if not np.isfinite(tally[0]):
+        if not np.isfinite(tally[0]) or tally[0] < -IMPOSSIBLE:
             raise Doubtful(f"a log weight of {self.one.item.name} is not finite")
         if apart and np.finfo(float).eps * tally[2] > DOUBT:
             raise Doubtful(because)
@@ -109,10 +111,7 @@ class NativePass:
                 value = evaluate(placed.coefficient, environment, (self.level, *placed.axes))
                 target = basis if placed.kind == "basis" else entry
                 np.add.at(target, placed.places.ravel(), value.reshape(self.layout.levels, -1).T)
-        bad = not np.isfinite(basis[1:]).all() or not (basis[0] < np.inf).all() or not (entry < np.inf).all()
-        if bad:
-            raise Doubtful(f"a coefficient of the log weights of {self.one.item.name} is not finite")
-        return basis, entry
+        return self.rules.checked(basis, entry)
 
     def ranges(
         self,
@@ -164,12 +163,29 @@ class NativePass:
 
     # -- statistics ----------------------------------------------------------------------------------------------------
 
-    def statistics(self, sums: Sums) -> dict[str, Any]:
-        """As the NumPy module of the maximisation gives them, by name of statement."""
+    def statistics(self, sums: Sums, wanted: Collection[str] | None = None) -> dict[str, Any]:
+        """As the NumPy module of the maximisation gives them, by name of statement: those wanted.
+
+        Without a wish all that parameters have no part in: others wait for the turn of their block.
+        """
         found: dict[str, Any] = {
-            s.statement.name: self.contraction.contracted(sums, placed, s.axes)[()] for s, placed in self.sums
+            s.statement.name: self.total(s, placed, sums)[()]
+            for s, placed in self.sums
+            if (not s.changes if wanted is None else s.statement.name in wanted)
         }
-        return found | {pool.pool.statement.name: pool.result(sums) for pool in self.pools}
+        for pool in self.pools:
+            if wanted is None or pool.pool.statement.name in wanted:
+                found[pool.pool.statement.name] = pool.result(sums)
+        return found
+
+    def total(self, one: SoftSum, placed: list[Placed], sums: Sums) -> Doubles:
+        """A table of sums; one of parameters and columns together must not be a difference of large numbers."""
+        found = self.contraction.contracted(sums, placed, one.axes)
+        if one.changes and len(placed) > 1:
+            sizes = self.contraction.contracted(sums, placed, one.axes, sizes=True)
+            if (np.abs(found) < LOSS * sizes).any():
+                raise Doubtful(f"{one.statement.name} is a difference of large sums")
+        return found
 
     def peaks(self, values: Mapping[str, Array]) -> dict[str, Doubles]:
         """Centres for each level: where its log weight is largest, as far as the columns with squares go."""

@@ -6,6 +6,7 @@ statistic[i] = sum over k, p of coefficient[k, i, p] sum[place(i, p), k]
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from platewright.algebra.substitution import substitute
 from platewright.backends.c_em.em import SoftPool, moment
 from platewright.backends.c_em.split import Terms, canonical
 from platewright.backends.numpy.twofold import two_sum
+from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Layout, Places
 
 LOSS = 1e-6
@@ -47,6 +49,10 @@ class Sums:
     steepest: float
     environment: Environment
 
+    def at(self, values: Mapping[str, Array]) -> Sums:
+        """The same sums for coefficients at other parameters."""
+        return replace(self, environment=self.environment.with_values(values))
+
 
 class Contraction:
     """Terms at their places in the sums of a pass."""
@@ -67,8 +73,11 @@ class Contraction:
             found.append(Placed(term.coefficient, every, kind, places))
         return found
 
-    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...]) -> Doubles:
-        """`axes` of the sum of all terms: coefficients times sums, summed over the level where it is not asked for."""
+    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], sizes: bool = False) -> Doubles:
+        """`axes` of the sum of all terms: coefficients times sums, summed over the level where it is not asked for.
+
+        With `sizes` that of the sizes of the terms.
+        """
         kept = tuple(axis for axis in axes if axis != self.level)
         shape = tuple(self.sizes[axis.plate] for axis in kept)
         found = np.zeros((self.layout.levels, *shape))
@@ -77,7 +86,7 @@ class Contraction:
             value = np.moveaxis(source[one.places], -1, 0)
             if one.coefficient != ONE:
                 value = value * evaluate(one.coefficient, sums.environment, (self.level, *one.axes))
-            found += value.sum(axis=tuple(range(1 + len(kept), value.ndim)))
+            found += (np.abs(value) if sizes else value).sum(axis=tuple(range(1 + len(kept), value.ndim)))
         if self.level not in axes:
             return np.asarray(found.sum(axis=0))
         return np.moveaxis(found, 0, axes.index(self.level))

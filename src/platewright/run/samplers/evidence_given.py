@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from platewright.backends.kernels.impossible import possible_evidence
 from platewright.family import Array
 from platewright.program.program import EVIDENCE, Program
 from platewright.run.execute import arguments, finish, loaded
@@ -27,6 +28,7 @@ def evidence_given(
         everything = {**columns, **values}
         with np.errstate(all="ignore"):
             found = {**known, **module.statistics(*arguments(moving, module, everything, sizes))}
-            return float(finish(program, whole, found, everything, sizes)[EVIDENCE])
+            value = float(finish(program, whole, found, everything, sizes)[EVIDENCE])
+        return possible_evidence(value, found)
 
     return log_evidence

@@ -7,21 +7,17 @@ same way, and give the same bits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from platewright.algebra.expression import Index
-from platewright.backends.c.compile import library, loaded_library
-from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.c_interpreted.interpreted import Interpreted, NotInterpreted
 from platewright.family import Array
 from platewright.run.samplers.native_gibbs import (
     NativeGibbs,
     compiled_gibbs,
-    flags_for,
     integer_names,
     needed_compiler,
 )
@@ -58,19 +54,22 @@ def native_gibbs(
     """
     source = gibbs_source(plan, integer_names(columns), moving)
     lines = source.body.count("\n")
+
+    def in_blocks() -> GibbsSource:
+        return gibbs_source(plan, integer_names(columns), moving, sizes)
+
     follows = any(isinstance(block, HamiltonianBlock) for block in plan.blocks)
     most = ASSEMBLED_OF_A_LINE // (PATHS_GROW if follows else 1) * lines
     if sweeps * rows_swept(plan, source, sizes) > most:  # a row takes at least one
-        return compiled_gibbs(plan, columns, sizes, source)
+        return compiled_gibbs(plan, columns, sizes, in_blocks())
     try:
         native = interpreted_gibbs(plan, columns, sizes, source)
     except NotInterpreted:
-        return compiled_gibbs(plan, columns, sizes, source)
+        return compiled_gibbs(plan, columns, sizes, in_blocks())
     steps = sweeps * steps_of_a_sweep(native, start, seed)
     if steps <= most and (native.shared.assemble() or steps <= STEPS_OF_A_LINE * lines):
         return native
-    made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
-    return replace(native, shared=loaded_library(made))
+    return compiled_gibbs(plan, columns, sizes, in_blocks())
 
 
 def rows_swept(plan: GibbsPlan, source: GibbsSource, sizes: Mapping[str, int]) -> int:

@@ -64,7 +64,7 @@ def compiled_gibbs(
     plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], source: GibbsSource | None = None
 ) -> NativeGibbs:
     """The plan as loaded C, with its data; raises `Unprintable` or `BackendError` when there is none."""
-    source, found = source or gibbs_source(plan, integer_names(columns)), needed_compiler()
+    source, found = source or gibbs_source(plan, integer_names(columns), (), sizes), needed_compiler()
     with ThreadPoolExecutor(1) as beside:  # the compiler is another process; meanwhile the data are summed up
         made = beside.submit(library, source.own, found, flags_for(plan, sizes), object_text())
         given = data_given(plan, source, columns, sizes)

@@ -14,8 +14,8 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.pool import live_features
 from platewright.backends.c_gibbs.function import Slot, length
 from platewright.backends.c_gibbs.gibbs import GibbsSource
+from platewright.backends.numpy.least_rows import edges_of
 from platewright.backends.numpy.pooling import rows_of_pool
-from platewright.backends.numpy.support import edges_of
 from platewright.family import Array
 from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Feature, Pool, Statistic
@@ -44,6 +44,8 @@ def _columns(source: GibbsSource, columns: Mapping[str, Array], sizes: Mapping[s
 def plain(values: Any, slot: Slot, sizes: Mapping[str, int]) -> Array:
     """An array as C reads it: contiguous, int64 or double, of the right shape."""
     array = np.asarray(values)
+    if slot.turned >= 0:
+        array = np.moveaxis(array, slot.turned, -1)
     if array.size == 1 and not slot.extents:
         array = array.reshape(())  # a single number may come as a column of one row
     if array.shape != slot.shape(sizes):

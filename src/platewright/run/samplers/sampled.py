@@ -26,6 +26,8 @@ class Sampled:
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     chains: Array | None = None
     """For draws of Markov chains: chain, draw, then the axes of the variable."""
+    point: Array | None = None
+    """The joint mode, where that was the goal."""
 
     @property
     def mean(self) -> Array:
@@ -34,8 +36,8 @@ class Sampled:
 
     @property
     def value(self) -> Array:
-        """The point estimate: the mean."""
-        return self.mean
+        """The point estimate: the joint mode for goal `map`, else the mean."""
+        return self.mean if self.point is None else self.point
 
     @property
     def variance(self) -> Array:

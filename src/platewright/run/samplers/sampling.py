@@ -19,7 +19,7 @@ from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_counts, check_near
-from platewright.run.exact.native import thread_count
+from platewright.run.exact.native_blocks import thread_count
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.averaging import expected_value
@@ -131,7 +131,7 @@ class SampledFit(Shown):
         if name not in finite:
             raise UnknownName(name, finite, where="probabilities")
         node = nodes[name]
-        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else int(node.domain.upper) + 1
+        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else node.domain.listed
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
