@@ -54,10 +54,7 @@ def _is_scale(graph: Graph, name: str) -> bool:
 def _picked_by(graph: Graph, name: str, factors: Iterable[Factor]) -> str | None:
     """The hidden category that looks the variable up, where there is one."""
     hidden = [other for other in graph.unknown if graph.nodes[other].domain.is_finite and graph.nodes[other].axes]
-    for factor in factors:
-        for part in walk(factor.expression):
-            if isinstance(part, Reference) and part.name == name:
-                for other in hidden:
-                    if any(mentions(index, {other}) for index in part.indices):
-                        return other
-    return None
+    parts = [part for factor in factors for part in walk(factor.expression)]
+    looked_up = [part.indices for part in parts if isinstance(part, Reference) and part.name == name]
+    picked = (other for at in looked_up for other in hidden if any(mentions(index, {other}) for index in at))
+    return next(picked, None)

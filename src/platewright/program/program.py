@@ -209,6 +209,7 @@ def _listed(indices: Sequence[Index]) -> str:
 
 
 def statement_text(statement: Statistic | Pool | Assign | Triangularise) -> str:
+    """One statement as a line of the text form."""
     match statement:
         case Statistic(name, indices, over, summand, kind, _):
             return f"{name}[{_listed(indices)}] = {kind} over {_listed(over)} of {summand}"

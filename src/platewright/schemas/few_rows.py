@@ -35,6 +35,7 @@ from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
+from platewright.program.rows_kept import indices_kept, looks_at_rows
 from platewright.program.statements import Pool, Statistic
 from platewright.schemas.em import EMPlan
 from platewright.schemas.gaussian_hidden import gradient_name
@@ -221,20 +222,9 @@ def _left_behind(program: Program, row: str) -> Iterator[str]:
             yield f"{statement.name} is about pairs of elements of `{row}`"
         if over and isinstance(statement, Statistic) and statement.kind != "sum":
             yield f"{statement.name} is a {statement.kind} over `{row}`"
-        if any(index.plate == row for index in _indices(statement)):
+        if any(index.plate == row for index in indices_kept(statement)):
             yield f"{statement.name} keeps something for each element of `{row}`"
-    on_rows = {name for name, axes in program.columns.items() if any(axis.plate == row for axis in axes)}
-    for later in program.body:
-        for part in expressions_of(later):
-            if names(part) & on_rows or any(index.plate == row for index in all_indices(part)):
-                yield f"{later.name} keeps something for each element of `{row}`"
-
-
-def _indices(statement: Statistic | Pool) -> tuple[Index, ...]:
-    if isinstance(statement, Statistic):
-        return statement.indices
-    inner = [index for feature in statement.features for index in feature.inner]
-    return (*(cell.index for cell in statement.cells), *inner)
+    yield from looks_at_rows(program, row)
 
 
 # -- degrees ---

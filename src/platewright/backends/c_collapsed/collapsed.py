@@ -292,6 +292,7 @@ def _weighed(plan: CollapsedPlan) -> list[Expression]:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
+    """The lines one step further in."""
     return [f"    {line}" for line in lines]
 
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.expression import Expression, Index, Literal, Size, all_indices, names, walk
+from platewright.algebra.expression import Expression, Index, Literal, Size, all_indices, walk
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.language.plate import root_of
 from platewright.operation import Declined
 from platewright.program.program import Program, expressions_of
-from platewright.program.statements import Pool, Statistic
+from platewright.program.rows_kept import indices_kept, looks_at_rows
 from platewright.run.hidden.row_file import RowFile, surveyed
 from platewright.schemas.em import EMPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -120,18 +120,6 @@ def _program_reasons(program: Program, row: str) -> Iterator[str]:
     """What is kept of the rows must merge, and what follows must not look at rows again."""
     for statement in program.passes:
         yield from _of_rows(statement.name, statement.over, expressions_of(statement), row)
-        if any(index.plate == row for index in _kept(statement)):
+        if any(index.plate == row for index in indices_kept(statement)):
             yield f"{statement.name} keeps something for each element of `{row}`"
-    on_rows = {name for name, axes in program.columns.items() if any(axis.plate == row for axis in axes)}
-    for later in program.body:
-        for part in expressions_of(later):
-            if names(part) & on_rows or any(index.plate == row for index in all_indices(part)):
-                yield f"{later.name} keeps something for each element of `{row}`"
-
-
-def _kept(statement: Statistic | Pool) -> tuple[Index, ...]:
-    """The indices of what a statement leaves behind, and those inside its features."""
-    if isinstance(statement, Statistic):
-        return statement.indices
-    inner = [index for feature in statement.features for index in feature.inner]
-    return (*(cell.index for cell in statement.cells), *inner)
+    yield from looks_at_rows(program, row)
