@@ -29,7 +29,10 @@ import numpy as np
 
 
 def gather_rows(data, size):
-    """A few rows in the place of all: rows of n enter by count, mean and scatter of x, gathered in one pass."""
+    """A few rows with the same moments in the place of all.
+
+    The rows of n enter by count, mean and scatter of x, gathered in one pass.
+    """
     x = data["x"]
     size_d = size["d"]
     rows, kept, n_weight = few_rows(rows_joined([(x, size_d)]), [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from platewright.algebra.expression import Index
 from platewright.backends.naming import comment
@@ -13,6 +14,7 @@ from platewright.schemas.mean_field import MeanFieldPlan
 
 RESERVED = ("gather_rows", "rows", "kept")
 """Names that mean something in the function."""
+WIDTH = 110
 CALL = "data, size = gather_rows(data, size)"
 
 
@@ -38,8 +40,9 @@ def gather_function(emitter: Emitter, few: FewRows[EMPlan] | FewRows[MeanFieldPl
     ]
     found = ", ".join(f'"{name}": {name}' for name in (*squared, *kept, weight))
     lines.append(f'return {{**data, {found}}}, {{**size, "{short}": len({weight})}}')
-    doc = f"A few rows in the place of all: {comment(few.because)}."
-    return "\n".join(["def gather_rows(data, size):", f'    """{doc}"""', *(f"    {line}" for line in loads + lines)])
+    why = wrap(f"The {comment(few.because)}.", WIDTH)
+    doc = ['"""A few rows with the same moments in the place of all.', "", *why, '"""']
+    return "\n".join(["def gather_rows(data, size):", *(f"    {line}".rstrip() for line in doc + loads + lines)])
 
 
 def gathering_first(learn: str) -> str:
