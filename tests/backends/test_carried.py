@@ -6,7 +6,17 @@ from collections import Counter
 
 from platewright.algebra.functions import FUNCTIONS
 from platewright.backends.carried import carried, definitions, head
-from platewright.backends.numpy import collapsed, em, em_support, gibbs, hidden_steps, mean_field_support, support
+from platewright.backends.numpy import (
+    chained,
+    collapsed,
+    em,
+    em_support,
+    gibbs,
+    hidden_steps,
+    least_rows,
+    mean_field_support,
+    support,
+)
 from platewright.backends.numpy.shared import shared_calls
 
 STAND_INS = {*hidden_steps.STAND_INS, "draw_parameters", "prepared", "movers"}
@@ -20,7 +30,8 @@ def test_every_printed_function_has_a_text() -> None:
 def test_no_two_carried_things_have_one_name() -> None:
     modules = {*gibbs.KERNELS, *hidden_steps.KERNELS, *collapsed.KERNELS, *em.KERNELS, em_support, mean_field_support}
     names = Counter(name for module in modules for name in definitions(module) if name not in STAND_INS)
-    names.update(name for name in definitions(support) if name != "SHARED")
+    shared = (support, least_rows, chained)
+    names.update(name for module in shared for name in definitions(module) if name != "SHARED")
     assert [name for name, count in names.items() if count > 1] == []
 
 

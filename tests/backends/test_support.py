@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from platewright.algebra import scaled_lgamma
 from platewright.backends.hints import functions_of, without_hints
-from platewright.backends.numpy import decimals, pooling, support, twofold
+from platewright.backends.numpy import chained, decimals, least_rows, pooling, support, twofold
 from platewright.backends.numpy.shared import shared_text
 
 BOTH = pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
@@ -249,7 +249,7 @@ def test_too_few_rows_are_improper() -> None:
 
 def test_every_function_of_the_support_files_is_on_the_list_of_shared_ones() -> None:
     listed = {function.__name__ for function in support.SHARED}
-    for module in (support, pooling, support.two_sum.__module__, support.decimal_rest.__module__):
+    for module in (support, pooling, least_rows, chained, support.two_sum.__module__, support.decimal_rest.__module__):
         text = inspect.getsource(module if not isinstance(module, str) else __import__("sys").modules[module])
         assert set(functions_of(text)) <= listed
 
@@ -292,7 +292,7 @@ def test_hints_are_cut_from_signatures_of_any_shape() -> None:
     assert without_hints(text) == wanted
 
 
-@pytest.mark.parametrize("module", [support, pooling, decimals, twofold, scaled_lgamma])
+@pytest.mark.parametrize("module", [support, pooling, least_rows, chained, decimals, twofold, scaled_lgamma])
 def test_functions_are_cut_from_a_file_where_the_parser_would_cut_them(module: ModuleType) -> None:
     text = inspect.getsource(module)
     lines = text.splitlines(keepends=True)

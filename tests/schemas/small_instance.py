@@ -154,11 +154,13 @@ def _looks_back(node: Variable) -> bool:
 def _sequence(node: Variable, values: Values, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
     """Element by element, each given those before it, from the log density itself."""
     shape = tuple(sizes[axis.plate] for axis in node.axes)
-    if len(node.axes) > 1 and node.domain.is_unbounded:
+    if node.events and node.domain.is_unbounded:
         return generator.normal(size=shape)  # any values do for a law
+    backwards = {part.index for part in walk(node.log_density) if isinstance(part, Lag)}
+    steps = [place for place, axis in enumerate(node.axes) if axis in backwards]
     domain = node.domain
     current = np.zeros(shape, dtype=np.int64 if domain.is_discrete else np.float64)
-    for t in np.ndindex(shape):
+    for t in sorted(np.ndindex(shape), key=lambda at: [at[place] for place in steps]):
 
         def density(value: float, t: tuple[int, ...] = t) -> float:
             tried = current.copy()

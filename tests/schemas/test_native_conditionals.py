@@ -47,7 +47,7 @@ QUICK = frozenset(
     ("full_inverse_wishart", "regressions", "topics", "symbols_several", "several_columns", "noisy_walk", "schools",
      "logistic", "pumps", "rates_of_coins", "random_slopes", "crossed", "tied_full", "misclassified", "coded_by_column",
      "hidden_rates", "few_groups", "growth", "bent_line", "two_steps", "chosen_weights", "trend_beside",
-     "readings_a_step", "vectors_along", "side_by_side")
+     "vectors_along")
 )  # fmt: skip
 """Every kind of block and statement; the others are compiled in the slow run only."""
 

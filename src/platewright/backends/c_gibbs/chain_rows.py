@@ -83,11 +83,9 @@ class ChainRowsWriter(RowsWriter):
         batch = along(step.batch)
         if has_root:
             printer.line(f"{self.function.computed(f'{step.name}.log_root', batch)}[batch] = log_root;")
-        printer.line("const double *const below = triangle + 2 * state * width;")
-        if step.outer:
-            self.rest_of_outer(batch)
-        elif f"{step.name}.residual" in wanted:
-            self.rest_alone(batch)
+        if step.outer or f"{step.name}.residual" in wanted:
+            printer.line("const double *const below = triangle + 2 * state * width;")
+            self.rest_of_outer(batch) if step.outer else self.rest_alone(batch)
 
     def source_at(self, source: Source, pools: Mapping[str, tuple[Feature, ...]], own: Index, now: str) -> None:
         """The rows of a source at one step, each rotated into the triangle."""
