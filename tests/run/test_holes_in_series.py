@@ -39,6 +39,7 @@ def test_a_series_with_holes_is_drawn_filtered_and_integrated(tmp_path: Path) ->
     assert m.learn({"y": SEEN}, goal="map")["phi"].value == pytest.approx(grid[heights.argmax()], abs=1e-3)
     evidence = special.logsumexp(heights) - np.log(len(grid))
     assert m.learn({"y": SEEN}, goal="evidence").evidence.value == pytest.approx(evidence, abs=1e-3)
+    assert fit.plan.verify().passed
     fit.save(tmp_path / "holes.fit")
     assert pw.load(tmp_path / "holes.fit")["phi"].mean == fit["phi"].mean
 

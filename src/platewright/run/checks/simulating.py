@@ -144,8 +144,10 @@ def _value(
         if node.domain.is_finite:  # whether a cell was seen
             return generator.integers(int(node.domain.lower), int(node.domain.upper) + 1, shape)
         return generator.uniform(0.5, 2.0, shape)  # positive, so that it can be a scale or an exposure
-    if node.family is not None and not node.family.proper:
-        return _between(node, Environment(values, sizes), generator.uniform(0.5, 2.0, shape))
+    if node.family is None or not node.family.proper:
+        # A missing cell that its variable leans on has no distribution of its own, and a flat prior is none.
+        drawn = _between(node, Environment(values, sizes), generator.uniform(0.5, 2.0, shape))
+        return np.ceil(drawn) if node.domain.is_discrete else drawn
     return draw_node(node, Environment(values, sizes), frozenset(), generator)
 
 
