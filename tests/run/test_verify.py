@@ -207,3 +207,14 @@ def test_a_plan_for_missing_cells_proves_itself_on_cells_seen_or_not(by: str) ->
     for seed in range(3):
         found = fit.plan.verify(seed)
         assert found.passed, str(found)
+
+
+def test_matrices_that_are_given_are_made_up_positive_definite() -> None:
+    m = pw.Model("given matrix")
+    row, axis = m.plate("row"), m.plate("axis", 2)
+    other = m.plate("other", like=axis)
+    m.known = pw.Input(plates=(axis, other))
+    m.centre = pw.MultivariateNormal(0.0, precision=m.known, over=axis)
+    m.spread = pw.Wishart(4, scale=pw.identity(axis), over=axis)
+    m.x = pw.MultivariateNormal(m.centre, precision=m.spread, over=axis, plates=row)
+    assert m.derive(known=["x"]).verify().passed

@@ -65,7 +65,7 @@ def encode(place: Place, cells: Cells, levels: Levels) -> NDArray[Any]:
     if count:
         entry = (cells.entries or ())[int(cells.values.reshape(-1)[position])]
         raise _unseen(place, entry, levels, position, count)
-    return freeze(np.ascontiguousarray(codes))
+    return freeze(np.asarray(codes, order="C"))
 
 
 def _is_integral(values: NDArray[Any]) -> bool:

@@ -148,13 +148,13 @@ def _check_integers(place: Place, values: NDArray[Any]) -> NDArray[Any]:
 def as_integers(place: Place, values: NDArray[Any]) -> NDArray[np.int64]:
     """Integral numbers of any type as contiguous int64."""
     if values.dtype.kind == "f":
-        values = np.ascontiguousarray(values)
+        values = np.asarray(values, order="C")  # keeps a single number single
         _check_reals(place, values, Domain("real"))
         position, count = find(values, lambda block: (np.floor(block) != block) | (np.abs(block) >= 2.0**63))
         if count:
             raise _outside(place, values, position, count)
     if values.dtype.kind == "u" and values.dtype.itemsize == 8:
-        values = np.ascontiguousarray(values)
+        values = np.asarray(values, order="C")
         position, count = find(values, lambda block: block > np.iinfo(np.int64).max)
         if count:
             raise _outside(place, values, position, count)

@@ -20,7 +20,7 @@ from math import log, pi
 from platewright.algebra.build import add, equal, multiply, substitute, totals, where
 from platewright.algebra.build import log as log_of
 from platewright.algebra.domain import BINARY, Domain
-from platewright.algebra.expression import Constant, Expression, Index, Reference, Size, names
+from platewright.algebra.expression import Constant, Expression, Index, Reference, Size, names, walk
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined, Step
@@ -99,7 +99,7 @@ def _split(graph: Graph, node: Variable, idle: Expression) -> Graph:
     node = replace(node, parameters=parameters, given=given)
     seen = Variable(observed_name(node.name), "input", node.axes, BINARY)
     twin = replace(node, name=missing_name(node.name))
-    if node.rank:
+    if node.rank or _looks_back(density, node.name):
         # The density holds seen and missing cells together: it stays with what was seen, and the twin is a cause of it.
         whole = substitute(density, {own: _value(node.symbol, node.domain)})
         known = replace(node, log_density=whole)
@@ -112,6 +112,11 @@ def _split(graph: Graph, node: Variable, idle: Expression) -> Graph:
     order = [*graph.nodes, seen.name, twin.name]
     nodes = {name: after.nodes[name] for name in sorted(after.nodes, key=order.index)}
     return replace(after, nodes=nodes, known=graph.known | {seen.name})
+
+
+def _looks_back(density: Expression, name: str) -> bool:
+    """Whether the density at one element looks at others, earlier ones: seen and missing would lean on each other."""
+    return any(isinstance(part, Reference) and part.name == name for part in walk(density))
 
 
 def _value(at: Reference, domain: Domain) -> Expression:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.algebra.expression import Reference
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning, membership, root_of
@@ -58,17 +59,39 @@ def _is_possible(graph: Graph, values: Mapping[str, Array], sizes: Mapping[str, 
 
 def _drawn(graph: Graph, sizes: Mapping[str, int], generator: np.random.Generator, apart: float) -> dict[str, Array]:
     values = _structure(graph, sizes, generator)
+    matrices = _matrices(graph)
     numbers = [n for n, node in graph.nodes.items() if node.kind == "input" and node.domain.kind == "real"]
+    numbers = [name for name in numbers if name not in matrices]
     for name in topological(graph):
         node = graph.nodes[name]
         if name in values:
             continue
         values[name] = _value(node, values, sizes, generator)
+        if name in matrices:
+            values[name] = _definite(values[name])
         if apart and name in numbers:
             values[name] = values[name] + apart * numbers.index(name)
         if not graph.is_known(name) and node.kind == "random" and not node.domain.is_discrete:
             values[name] = _moderate(node, values, sizes, generator)
     return values
+
+
+def _matrices(graph: Graph) -> frozenset[str]:
+    """The inputs that are given as a positive definite matrix."""
+    found = set()
+    for node in graph.nodes.values():
+        for name, written in (*node.given, *node.parameters) if node.family is not None else ():
+            assert node.family is not None
+            wanted = node.family.argument(name).domain.kind
+            if wanted == "matrix" and isinstance(written, Reference) and graph.nodes[written.name].kind == "input":
+                found.add(written.name)
+    return frozenset(found)
+
+
+def _definite(values: Array) -> Array:
+    """Made-up numbers as symmetric matrices with a diagonal that outweighs the rest."""
+    even = (values + np.swapaxes(values, -1, -2)) / 2
+    return even + values.shape[-1] * 2.0 * np.identity(values.shape[-1])
 
 
 def _moderate(
@@ -121,8 +144,10 @@ def _value(
         if node.domain.is_finite:  # whether a cell was seen
             return generator.integers(int(node.domain.lower), int(node.domain.upper) + 1, shape)
         return generator.uniform(0.5, 2.0, shape)  # positive, so that it can be a scale or an exposure
-    if node.family is not None and not node.family.proper:
-        return _between(node, Environment(values, sizes), generator.uniform(0.5, 2.0, shape))
+    if node.family is None or not node.family.proper:
+        # A missing cell that its variable leans on has no distribution of its own, and a flat prior is none.
+        drawn = _between(node, Environment(values, sizes), generator.uniform(0.5, 2.0, shape))
+        return np.ceil(drawn) if node.domain.is_discrete else drawn
     return draw_node(node, Environment(values, sizes), frozenset(), generator)
 
 
