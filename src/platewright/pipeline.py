@@ -30,7 +30,7 @@ from platewright.run.exact.changing import needs_rows
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, Rows, batch_plate
 from platewright.run.exact.runner import Passed, Runner, choose_runner, most_rows
-from platewright.run.execute import columns_of
+from platewright.run.execute import all_in_rows, columns_of
 from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
@@ -167,7 +167,7 @@ class Model(language.Model):
         """All data in memory at once. Large columns are searched for missing and infinite cells only with `scan`."""
         start = perf_counter()
         wanted = self._signature()
-        dataset = bind(wanted, data, scan=scan, partly=True)
+        dataset = bind(wanted, data, scan=scan, partly=True, upright=True)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
         columns = columns_of(plan.graph, dataset)
@@ -176,6 +176,7 @@ class Model(language.Model):
         plan = settled(plan, by, columns, sizes)
         derived = perf_counter()
         if not isinstance(plan, Plan):
+            columns = all_in_rows(columns)
             if not scan and not are_finite(dataset.columns.values()):
                 return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
             if not isinstance(data, (str, Path)) and not dataset.missing and isinstance(plan, EMPlan | MeanFieldPlan):
@@ -191,6 +192,7 @@ class Model(language.Model):
         check_complete(plan, columns, sizes)
         plan = that_fits(plan, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
+        columns = columns if runner.compiled is not None else all_in_rows(columns)
         found = runner.passed(columns, sizes)
         lost = not found.is_finite or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
         if lost and not scan:  # finds missing cells, or names the cell that is not finite
