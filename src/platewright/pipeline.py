@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -208,16 +209,28 @@ class Model(language.Model):
         self, path: str | Path, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
     ) -> AnyFit:
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
-        start = perf_counter()
-        wanted = self._signature()
-        pieces = batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False)
+        # A thread reads ahead: it must not go on with the file after an error.
+        with closing(batches(self._signature(), path, rows=ROWS_IN_A_BATCH, scan=False)) as pieces:
+            return self._learn_from_pieces(pieces, path, goal, by, backend, seed, options)
+
+    def _learn_from_pieces(
+        self,
+        pieces: Generator[Dataset, None, None],
+        path: str | Path,
+        goal: Goal,
+        by: str,
+        backend: str,
+        seed: int,
+        options: Mapping[str, Any],
+    ) -> AnyFit:
+        start, wanted = perf_counter(), self._signature()
         try:
             first = next(pieces)
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
         if isinstance(plan, EMPlan | MeanFieldPlan):
-            del pieces  # the thread that reads ahead would wait for us to the end of the run
+            pieces.close()  # the thread that reads ahead would wait for us to the end of the run
             return self._iterate_over_file(plan, path, first, goal, by, backend, seed, options)
         row = batch_plate(plan.program, columns_of(plan.graph, first)) if isinstance(plan, Plan) else None
         if not isinstance(plan, Plan) or row is None or not plan.program.columns:
@@ -231,7 +244,8 @@ class Model(language.Model):
         if not found.is_finite:  # finds missing cells, or names the cell that is not finite
             return self._learn_whole(path, goal, by, backend, seed, options, scan=True)
         if again := found.ill_conditioned:
-            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), row, again)
+            with closing(batches(wanted, path, rows=ROWS_IN_A_BATCH)) as pieces:
+                found, sizes, labels = _passed(plan, runner, pieces, row, again)
         fit = Fit(plan, {}, sizes, found.statistics, wanted, labels=labels, seed=seed, backend=runner.backend)
         try:
             return _finished(fit, {"derive": derived - start}, derived)
