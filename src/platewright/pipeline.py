@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -33,7 +34,7 @@ from platewright.run.exact.changing import needs_rows
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, Rows, batch_plate
 from platewright.run.exact.runner import Passed, Runner, choose_runner, most_rows
-from platewright.run.execute import columns_of
+from platewright.run.execute import all_in_rows, columns_of
 from platewright.run.hidden.em_batches import learn_in_batches
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_batches import bound_in_batches
@@ -182,7 +183,7 @@ class Model(language.Model):
         """All data in memory at once. Large columns are searched for missing and infinite cells only with `scan`."""
         start = perf_counter()
         wanted = self._signature()
-        dataset = bind(wanted, data, scan=scan, partly=True)
+        dataset = bind(wanted, data, scan=scan, partly=True, upright=True)
         bound = perf_counter()
         plan = self.derive(dataset.known - _inputs(self), goal, by, dataset.missing).plan
         columns = columns_of(plan.graph, dataset)
@@ -191,6 +192,7 @@ class Model(language.Model):
         plan = settled(plan, by, columns, sizes)
         derived = perf_counter()
         if not isinstance(plan, Plan):
+            columns = all_in_rows(columns)
             if not scan and not are_finite(dataset.columns.values()):
                 return self._learn_whole(data, goal, by, backend, seed, options, scan=True)
             if not isinstance(data, (str, Path)) and not dataset.missing and isinstance(plan, EMPlan | MeanFieldPlan):
@@ -206,6 +208,7 @@ class Model(language.Model):
         check_complete(plan, columns, sizes)
         plan = that_fits(plan, sizes)
         runner = choose_runner(plan.program, backend, most_rows(plan.program, sizes))
+        columns = columns if runner.compiled is not None else all_in_rows(columns)
         found = runner.passed(columns, sizes)
         lost = not found.is_finite or (needs_rows(plan.program) and not are_finite(dataset.columns.values()))
         if lost and not scan:  # finds missing cells, or names the cell that is not finite
@@ -221,16 +224,28 @@ class Model(language.Model):
         self, path: str | Path, goal: Goal, by: str, backend: str, seed: int, options: Mapping[str, Any]
     ) -> AnyFit:
         """One pass over a file, batch by batch, so that memory stays flat; a second where digits were lost."""
-        start = perf_counter()
-        wanted = self._signature()
-        pieces = batches(wanted, path, rows=ROWS_IN_A_BATCH, scan=False)
+        # A thread reads ahead: it must not go on with the file after an error.
+        with closing(batches(self._signature(), path, rows=ROWS_IN_A_BATCH, scan=False)) as pieces:
+            return self._learn_from_pieces(pieces, path, goal, by, backend, seed, options)
+
+    def _learn_from_pieces(
+        self,
+        pieces: Generator[Dataset, None, None],
+        path: str | Path,
+        goal: Goal,
+        by: str,
+        backend: str,
+        seed: int,
+        options: Mapping[str, Any],
+    ) -> AnyFit:
+        start, wanted = perf_counter(), self._signature()
         try:
             first = next(pieces)
         except MissingValue:
             return self._learn_whole(path, goal, by, backend, seed, options)
         plan = self.derive(first.known - _inputs(self), goal, by).plan
         if isinstance(plan, EMPlan | MeanFieldPlan):
-            del pieces  # the thread that reads ahead would wait for us to the end of the run
+            pieces.close()  # the thread that reads ahead would wait for us to the end of the run
             return self._iterate_over_file(plan, path, first, goal, by, backend, seed, options)
         row = batch_plate(plan.program, columns_of(plan.graph, first)) if isinstance(plan, Plan) else None
         if not isinstance(plan, Plan) or row is None or not plan.program.columns:
@@ -244,7 +259,8 @@ class Model(language.Model):
         if not found.is_finite:  # finds missing cells, or names the cell that is not finite
             return self._learn_whole(path, goal, by, backend, seed, options, scan=True)
         if again := found.ill_conditioned:
-            found, sizes, labels = _passed(plan, runner, batches(wanted, path, rows=ROWS_IN_A_BATCH), row, again)
+            with closing(batches(wanted, path, rows=ROWS_IN_A_BATCH)) as pieces:
+                found, sizes, labels = _passed(plan, runner, pieces, row, again)
         fit = Fit(plan, {}, sizes, found.statistics, wanted, labels=labels, seed=seed, backend=runner.backend)
         try:
             return _finished(fit, {"derive": derived - start}, derived)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,25 @@ def test_a_bad_value_in_a_late_batch_names_its_row(tmp_path: Path, monkeypatch: 
     table.to_csv(path, index=False)
     with pytest.raises(SupportError, match="row 41"):
         model().learn(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_nobody_reads_on_after_an_error(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "ROWS_IN_A_BATCH", 16)
+    m = pw.Model("known scales")
+    n = m.plate("n")
+    m.s = pw.Input(plates=n)
+    m.mu = pw.Normal(0, sd=5)
+    m.y = pw.Normal(m.mu, sd=m.s, plates=n)
+    scales = np.where(np.arange(400) == 20, -1.0, 1.0)
+    table = pl.DataFrame({"s": scales, "y": np.zeros(400)})
+    path = tmp_path / f"rows.{ending}"
+    table.write_csv(path) if ending == "csv" else table.write_parquet(path, row_group_size=16)
+    before = set(threading.enumerate())
+    with pytest.raises(DataError) as error:  # which holds on to every frame that it came through
+        m.learn(path)
+    reading = [thread for thread in set(threading.enumerate()) - before if "(read)" in thread.name]
+    assert not reading, error
 
 
 def test_unknown_rows_make_a_file_be_read_whole(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from platewright.data.holes import FILLABLE, Holes, fill_holes, find_holes
 from platewright.data.layout import Labels
 from platewright.data.levels import Levels, decide, merge, observe
 from platewright.data.place import Place
+from platewright.data.plain import bind_plain
 from platewright.data.read import read_table
 from platewright.data.settle import settle
 from platewright.data.signature import ColumnSpec, Signature
@@ -37,6 +38,7 @@ def bind(
     labels: Mapping[str, tuple[object, ...]] | None = None,
     scan: bool = True,
     partly: bool = False,
+    upright: bool = False,
 ) -> Dataset:
     """Check data against a model's signature and give them as typed arrays.
 
@@ -44,11 +46,14 @@ def bind(
     xarray Dataset; or the path of a .csv or .parquet file. `labels` are those learned before, by plate: a category
     outside them is an `UnseenLevel`. Leave out the plates whose elements are new; rows always are. With `scan=False`
     large real columns are not searched for NaN and infinity: the caller looks at its statistics and, if these are not
-    finite, binds again. With `partly`, cells of variables that the model explains may be missing.
+    finite, binds again. With `partly`, cells of variables that the model explains may be missing. With `upright` such a
+    large matrix stays where it is when it lies column by column, for callers that can read it so.
     """
+    if not scan and labels is None and (plain := bind_plain(signature, data, upright)) is not None:
+        return plain
     levels = known_levels(signature, labels)
     table = read_table(signature, data, named(levels))
-    return bind_table(signature, table, levels, scan, partly)
+    return bind_table(signature, table, levels, scan, partly, upright)
 
 
 def known_levels(signature: Signature, labels: Labels | None) -> dict[str, Levels]:

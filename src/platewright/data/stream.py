@@ -10,7 +10,7 @@ series comes as one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def batches(
     labels: Mapping[str, tuple[object, ...]] | None = None,
     along: str | None = None,
     scan: bool = True,
-) -> Iterator[Dataset]:
+) -> Generator[Dataset, None, None]:
     """Datasets of `rows` rows each, in order; data without rows give one empty batch.
 
     In memory, batches are views along the row plate (`along`, where the data do not make it plain), and arrays on other
@@ -65,7 +65,9 @@ def count_rows(signature: Signature, source: object, *, along: str | None = None
     return dataset.sizes[along or _row_plate(signature, dataset)]
 
 
-def _memory_batches(signature: Signature, dataset: Dataset, rows: int, along: str | None) -> Iterator[Dataset]:
+def _memory_batches(
+    signature: Signature, dataset: Dataset, rows: int, along: str | None
+) -> Generator[Dataset, None, None]:
     """Cut bound data into views; cuts of an ordered plate fall where a series begins."""
     row = along or _row_plate(signature, dataset)
     if row in signature.category_plates() or any(plate.like == row for plate in signature.plates.values()):
@@ -100,7 +102,7 @@ def _row_plate(signature: Signature, dataset: Dataset) -> str:
 
 def _file_batches(
     signature: Signature, path: Path, rows: int, known: Mapping[str, Levels], scan: bool = True
-) -> Iterator[Dataset]:
+) -> Generator[Dataset, None, None]:
     """Bind piece after piece with labels that were learned in a first pass over the category columns."""
     layout = file_layout(signature, path, named(known))
     levels = {**_learn_levels(signature, path, layout, rows, known), **known}

@@ -79,6 +79,11 @@ def columns_of(graph: Graph, dataset: Dataset) -> dict[str, Array]:
     return found
 
 
+def all_in_rows(columns: Mapping[str, Array]) -> dict[str, Array]:
+    """The columns, none lying column by column: NumPy's sums would depend on it."""
+    return {name: np.ascontiguousarray(v) if np.ndim(v) > 1 else v for name, v in columns.items()}
+
+
 def arguments(
     program: Program, module: Loaded, columns: Mapping[str, Array], sizes: Mapping[str, int]
 ) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -131,17 +131,14 @@ class Posterior:
             return None
         if any(mentions(value, self.unknown) for value in found.parameters.values()):
             return None
-        places = {n for n in walk(conditional.scale) if isinstance(n, Reference) and n.name == name}
-        if len(places) > 1:
+        multiple = _multiple_at(conditional.scale, name, found.recognised.transform.backward)
+        if multiple is None:
             return None
-        place = places.pop()
-        form = substitute(conditional.scale, {place: found.recognised.transform.backward})
-        factor = _multiple_of_y(form)
-        if factor is None:
-            return None
+        place, factor = multiple
         node = self.plan.graph.nodes[name]
         at: dict[Expression, Expression] = dict(zip(node.plates, place.indices, strict=True))
-        shape, rate = (self._value(substitute(found.parameters[key], at), batch) for key in ("shape", "rate"))
+        forms = (found.parameters[key] for key in ("shape", "rate"))
+        shape, rate = (self._value(substitute(form, at) if at else form, batch) for form in forms)
         return Scale("gamma", shape=shape, rate=rate / factor)
 
     def _matrix_scale(self, conditional: GaussianConditional, batch: tuple[Index, ...]) -> Scale | None:
@@ -324,6 +321,17 @@ def lift(expression: Expression, unknown: frozenset[str], index: Index) -> Expre
         inner = tuple(lift(part, unknown, index) for part in expression.indices)
         return Reference(expression.name, (index, *inner))
     return rebuild(expression, lambda part: lift(part, unknown, index))
+
+
+@lru_cache(maxsize=256)
+def _multiple_at(scale: Expression, name: str, backward: Expression) -> tuple[Reference, float] | None:
+    """The one place where a scale mentions a variable, and its factor there; None where it is more than a multiple."""
+    places = {node for node in walk(scale) if isinstance(node, Reference) and node.name == name}
+    if len(places) > 1:
+        return None
+    place = places.pop()
+    factor = _multiple_of_y(substitute(scale, {place: backward}))
+    return None if factor is None else (place, factor)
 
 
 def _multiple_of_y(form: Expression) -> float | None:
