@@ -73,6 +73,14 @@ class BlockedPrinter(GibbsPrinter):
         self.line(f"for (int64_t i = 0; i < {self.count}; i++)")
         self.line(f"    {line}")
 
+    def each_apart(self, line: str) -> None:
+        """A line for each row, first for rows that lie apart: neighbours often share a place, and would wait for it."""
+        way = self.temporary("way")
+        self.line(f"const int64_t {way} = ({self.count} + 3) / 4;")
+        self.line(f"for (int64_t j = 0; j < {way}; j++)")
+        self.line(f"    for (int64_t i = j; i < {self.count}; i += {way})")
+        self.line(f"        {line}")
+
     def differs(self, expression: Expression) -> bool:
         """Whether a value differs from row to row of the present block."""
         return self.rows is not None and self.rows in free_indices(expression)
