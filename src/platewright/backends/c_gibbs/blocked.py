@@ -1,4 +1,4 @@
-"""Print expressions for many rows at once: a block of rows, in which each part that differs from row to row is an array.
+"""Print expressions for many rows at once: in a block of rows each part that differs from row to row is an array.
 
     for (int64_t first = 0; first < size_n; first += BLOCK) {
         double part_1[BLOCK];                                   sum over j of x[n, j] w[j]
@@ -40,7 +40,7 @@ LEAST = 32
 """Rows from which on they are worked on in blocks."""
 
 DECAY, SHARE = "decay", "share_of_decay"
-"""`exp(-|x|)` and `1 / (1 + exp(-|x|))`: not functions of the algebra; all logistic functions of x and -x share them."""
+"""`exp(-|x|)` and `1 / (1 + exp(-|x|))`: not functions of the algebra; logistic functions of x and -x share them."""
 
 _OF_MATRICES = (Inverse, Root, LogDeterminant, Quadratic)
 
