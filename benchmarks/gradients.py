@@ -6,16 +6,17 @@
 
     python benchmarks/gradients.py [--only NAME ...] [--repeats 2] [--alone]
 
-Both sides have 4 chains of 1000 draws after their own usual warm-up (500 and 1000 sweeps), and take turns. NumPyro is
-not among our dependencies; without it, or with `--alone`, its columns are left out.
+Seconds are those of processors, of all threads and of the compiler. Both sides have 4 chains of 1000 draws after their
+own usual warm-up (500 and 1000 sweeps), and take turns. NumPyro is not among our dependencies (`pip install numpyro`
+brings JAX, some 300 MB); without it, or with `--alone`, its columns are left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 
@@ -54,9 +55,15 @@ def apart(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
+def processor_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
 def timed(action: Callable[[int], Draws], seed: int) -> tuple[Draws, float]:
-    start = time.perf_counter()
-    return action(seed), time.perf_counter() - start
+    start = processor_seconds()
+    return action(seed), processor_seconds() - start
 
 
 def line(name: str, case: Case, repeats: int, with_peer: bool) -> str:
@@ -106,8 +113,6 @@ def main() -> None:
     print(head)
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as cache:
         warnings.simplefilter("ignore")
-        import os
-
         os.environ["PLATEWRIGHT_CACHE"] = cache  # nothing was compiled before
         for build in CASES:
             if build.__name__ in asked.only:

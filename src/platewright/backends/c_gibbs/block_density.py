@@ -141,7 +141,7 @@ class DensityWriter:
             printer.line(f"{self.target(slope, begin)} += {found};")
         else:  # rows may share a place: first their values, several at a time, then one after another
             name = printer.array_of(value.text)
-            printer.each(f"{self.target(slope, begin)} += {name}[i];")
+            printer.each_apart(f"{self.target(slope, begin)} += {name}[i];")
 
     def along(self, expression: Expression, innermost: Index | None) -> CCode:
         """A value in the innermost loop over a plate, where what does not change along it was computed before."""

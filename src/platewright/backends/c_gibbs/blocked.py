@@ -1,4 +1,4 @@
-"""Print expressions for many rows at once: a block of rows, in which each part that differs between rows is an array.
+"""Print expressions for many rows at once: in a block of rows each part that differs from row to row is an array.
 
     for (int64_t first = 0; first < size_n; first += BLOCK) {
         double part_1[BLOCK];                                   sum over j of x[n, j] w[j]
@@ -40,7 +40,7 @@ LEAST = 32
 """Rows from which on they are worked on in blocks."""
 
 DECAY, SHARE = "decay", "share_of_decay"
-"""`exp(-|x|)` and `1 / (1 + exp(-|x|))`: no functions of the algebra; all logistic functions of x and -x share them."""
+"""`exp(-|x|)` and `1 / (1 + exp(-|x|))`: not functions of the algebra; logistic functions of x and -x share them."""
 
 _OF_MATRICES = (Inverse, Root, LogDeterminant, Quadratic)
 
@@ -72,6 +72,14 @@ class BlockedPrinter(GibbsPrinter):
         """A line for each row."""
         self.line(f"for (int64_t i = 0; i < {self.count}; i++)")
         self.line(f"    {line}")
+
+    def each_apart(self, line: str) -> None:
+        """A line for each row, first for rows that lie apart: neighbours often share a place, and would wait for it."""
+        way = self.temporary("way")
+        self.line(f"const int64_t {way} = ({self.count} + 3) / 4;")
+        self.line(f"for (int64_t j = 0; j < {way}; j++)")
+        self.line(f"    for (int64_t i = j; i < {self.count}; i += {way})")
+        self.line(f"        {line}")
 
     def differs(self, expression: Expression) -> bool:
         """Whether a value differs from row to row of the present block."""

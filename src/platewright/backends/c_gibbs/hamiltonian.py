@@ -32,17 +32,25 @@ class HamiltonianWriter:
         )
 
     def functions(self) -> list[str]:
-        """Gradient, what the rest fixes of the precision, and the move."""
-        return [self.gradient(), self.precision(), self.move()]
+        """Values at coordinates, the gradient, what the rest fixes of the precision, and the move."""
+        return [self.place(), self.gradient(), self.precision(), self.move()]
+
+    def place(self) -> str:
+        function = self.function()
+        function.printer.line("double total = 0.0;")
+        for piece in self.pieces:
+            piece.place(function)
+        head = f"static double place_{self.number}(struct chain *chain, const double *u)"
+        about = f"block {self.number}: {', '.join(self.block.variables)} at coordinates; the log of the volume factor"
+        return function.text(head, about, "total")
 
     def gradient(self) -> str:
         function = self.function()
         printer = function.printer
         count = whole_count(function, self.pieces)
-        printer.line("double total = 0.0;")
+        printer.line(f"double total = place_{self.number}(chain, u);")
         printer.line(f"memset(slope, 0, sizeof(double) * ({count}));")
         for piece in self.pieces:
-            piece.place(function)
             if isinstance(piece, Whole):
                 size = function.length_text((tuple(axis.plate for axis in piece.node.axes),))
                 printer.line(f"memset({piece.slopes(function)}, 0, sizeof(double) * ({size}));")
@@ -94,5 +102,6 @@ class HamiltonianWriter:
         given = f"count, room, {tuning}, {places}, {curvature}, {sums}"
         printer.line(f"if (!move_along(gradient_{self.number}, chain, {given}))")
         printer.line("    return 4;")
+        printer.line(f"place_{self.number}(chain, u);")
         head = f"static int draw_{self.number}(struct chain *chain)"
         return function.text(head, f"block {self.number}: a path of {', '.join(self.block.variables)}")

@@ -195,8 +195,8 @@ static void follow(gradient_function *gradient, struct chain *chain, int64_t cou
         learn_step(tuning, tuning[TUNING_ACCEPTANCE]);
 }
 
-/* Move the coordinates in `room`, after the metric and before the precision that the rest gives each; the point chosen
- * becomes the state. Returns 0 where the metric or a coordinate is lost. */
+/* Move the coordinates in `room`, after the metric and before the precision that the rest gives each; the caller puts
+ * the state there. Returns 0 where the metric or a coordinate is lost. */
 static int move_along(gradient_function *gradient, struct chain *chain, int64_t count, double *room, double *tuning,
                       const int64_t *places, const double *learned, double *sums)
 {
@@ -208,7 +208,6 @@ static int move_along(gradient_function *gradient, struct chain *chain, int64_t 
     if (!arrow(&metric, count, leaves, wide, places, learned, fixed, room))
         return 0;
     follow(gradient, chain, count, u, &metric, tuning, fixed + count);
-    gradient(chain, u, fixed);
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(u[i]))
             return 0;

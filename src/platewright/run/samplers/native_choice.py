@@ -55,7 +55,7 @@ def native_gibbs(
     source = gibbs_source(plan, integer_names(columns), moving)
     lines = source.body.count("\n")
 
-    def in_blocks() -> GibbsSource:
+    def in_blocks() -> GibbsSource:  # rows in blocks are for a compiler: nothing else takes several at once
         return gibbs_source(plan, integer_names(columns), moving, sizes)
 
     follows = any(isinstance(block, HamiltonianBlock) for block in plan.blocks)
@@ -69,7 +69,11 @@ def native_gibbs(
     steps = sweeps * steps_of_a_sweep(native, start, seed)
     if steps <= most and (native.shared.assemble() or steps <= STEPS_OF_A_LINE * lines):
         return native
-    return compiled_gibbs(plan, columns, sizes, in_blocks())
+    longer = in_blocks()
+    if longer.body != source.body:
+        return compiled_gibbs(plan, columns, sizes, longer)
+    made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
+    return replace(native, shared=loaded_library(made))
 
 
 def rows_swept(plan: GibbsPlan, source: GibbsSource, sizes: Mapping[str, int]) -> int:
