@@ -64,16 +64,15 @@ def learn(data, size):
 
 def grouped(codes, shape, weights=None):
     """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    cell = np.ravel_multi_index([np.ravel(code) for code in np.broadcast_arrays(*codes)], shape)
     size = int(np.prod(shape))
     if weights is None:
         return np.bincount(cell, minlength=size).reshape(shape)
     weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    others = weights.shape[np.broadcast(*codes).ndim :]
+    columns = weights.reshape(len(cell), int(np.prod(others)))
     sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+    return np.stack(sums, axis=-1).reshape(*shape, *others)
 
 
 def scaled_lgamma(x, scale):

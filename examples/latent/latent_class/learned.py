@@ -41,14 +41,19 @@ def statistics(data, size):
     """Expected statistics of all rows (Theorem 4.1)."""
     x = data["x"]
     z_probability = data["z_probability"]
+    size_n = size["n"]
+    size_question = size["question"]
+    size_k = size["k"]
     size_answer = size["answer"]
     # for p given the statistics: Dirichlet
     count_z = np.sum(z_probability, axis=0)
     # for habit given the statistics: Dirichlet
-    count_x_z = np.sum(
-        (1.0 * (x[:, None, :] == np.arange(size_answer)[:, None]))[:, :, None, :] * z_probability[:, None, :, None],
-        axis=0,
+    count_x_z = grouped(
+        (np.arange(size_question), x),
+        (size_question, size_answer),
+        np.broadcast_to(z_probability[:, None, :], (size_n, size_question, size_k)),
     )
+    count_x_z = np.transpose(count_x_z, (1, 2, 0))
     return {"count_z": count_z, "count_x_z": count_x_z}
 
 
@@ -91,7 +96,7 @@ def expect(data, size):
             + np.sum(np.log(habit[np.arange(size_k)[:, None], np.arange(size_question), x[:, None, :]]), axis=-1)
         )
         # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        z_log_norm = log_sum_exp(z_log_weight)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -148,6 +153,27 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
 
 
 # -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def grouped(codes, shape, weights=None):
+    """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
+    cell = np.ravel_multi_index([np.ravel(code) for code in np.broadcast_arrays(*codes)], shape)
+    size = int(np.prod(shape))
+    if weights is None:
+        return np.bincount(cell, minlength=size).reshape(shape)
+    weights = np.asarray(weights, dtype=float)
+    others = weights.shape[np.broadcast(*codes).ndim :]
+    columns = weights.reshape(len(cell), int(np.prod(others)))
+    sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
+    return np.stack(sums, axis=-1).reshape(*shape, *others)
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_dirichlet(concentration):

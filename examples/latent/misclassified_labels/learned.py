@@ -125,7 +125,7 @@ def expect(data, size):
             - 0.9189385332046727
         )
         # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        z_log_norm = log_sum_exp(z_log_weight)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -216,16 +216,15 @@ DIGITS_OF_POWER = 22
 
 def grouped(codes, shape, weights=None):
     """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    cell = np.ravel_multi_index([np.ravel(code) for code in np.broadcast_arrays(*codes)], shape)
     size = int(np.prod(shape))
     if weights is None:
         return np.bincount(cell, minlength=size).reshape(shape)
     weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    others = weights.shape[np.broadcast(*codes).ndim :]
+    columns = weights.reshape(len(cell), int(np.prod(others)))
     sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+    return np.stack(sums, axis=-1).reshape(*shape, *others)
 
 
 def two_sum(left, right):
@@ -675,6 +674,14 @@ def reflected(design):
         free &= ~at_pivot
         order.append(chosen)
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_dirichlet(concentration):

@@ -119,15 +119,21 @@ class Emitter:
                 groups[pair[0]] = pair[1]
             else:
                 rest.append(factor)
-        if not groups:
+        # Indices beside the rows, at each of which the rows have another code, are axes of the cells too.
+        beside = {index for code in groups.values() for index in free_indices(code)} - set(statement.over)
+        if not groups or beside & groups.keys():
             return [f"{name} = {self.plain_sum(statement, scope)}"]
         self.printer.used.add("grouped")
-        codes = ", ".join(self.printer.position(code, statement.over).text for code in groups.values())
+        inner = tuple(index for index in statement.indices if index in beside)
+        over = (*statement.over, *inner)
+        groups = {**{index: index for index in inner}, **groups}
+        places = [self.printer.position(code, over) for code in groups.values()]
+        codes = ", ".join(self.printer.aligned(code, over, 0) for code in places)
         shape = ", ".join(self.printer.size(index.plate) for index in groups)
         others = tuple(index for index in statement.indices if index not in groups)
         weights = ""
         if rest:
-            weights = ", " + self.printer.printed(multiply(*rest), (*statement.over, *others), full=True)
+            weights = ", " + self.printer.printed(multiply(*rest), (*over, *others), full=True)
         comma = "," if len(groups) == 1 else ""
         lines = [f"{name} = grouped(({codes}{comma}), ({shape}{comma}){weights})"]
         found = (*groups, *others)
@@ -257,7 +263,7 @@ def _group(factor: Expression, statement: Statistic) -> tuple[Index, Expression]
         return None
     for code, index in ((factor.left, factor.right), (factor.right, factor.left)):
         if isinstance(index, Index) and index in statement.indices and names(code):
-            if free_indices(code) <= set(statement.over):
+            if free_indices(code) <= {*statement.over, *statement.indices}:
                 return index, code
     return None
 

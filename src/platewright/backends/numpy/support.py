@@ -55,16 +55,15 @@ NEAR = 1e-3
 
 def grouped(codes: Sequence[Array], shape: tuple[int, ...], weights: Array | None = None) -> Array:
     """Sums of weights (or counts) of rows in each group; `codes` say for each row its position on each group axis."""
-    cell = np.ravel_multi_index([np.ravel(code) for code in codes], shape)
+    cell = np.ravel_multi_index([np.ravel(code) for code in np.broadcast_arrays(*codes)], shape)
     size = int(np.prod(shape))
     if weights is None:
         return np.bincount(cell, minlength=size).reshape(shape)
     weights = np.asarray(weights, dtype=float)
-    if weights.ndim == 1:
-        return np.bincount(cell, weights, minlength=size).reshape(shape)
-    columns = weights.reshape(len(cell), int(np.prod(weights.shape[1:])))
+    others = weights.shape[np.broadcast(*codes).ndim :]
+    columns = weights.reshape(len(cell), int(np.prod(others)))
     sums = [np.bincount(cell, columns[:, j], minlength=size) for j in range(columns.shape[1])]
-    return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[1:])
+    return np.stack(sums, axis=-1).reshape(*shape, *others)
 
 
 def edges_of(*widths: int) -> list[int]:
@@ -229,6 +228,14 @@ def bessel_ratio(x: Array) -> Array:
     return special.i1e(x) / special.i0e(x)
 
 
+def log_sum_exp(logs: Array) -> Array:
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
+
+
 def less(left: Array, right: Array) -> Array:
     """One where left is below right, else zero."""
     return np.asarray(left < right, dtype=float)
@@ -282,6 +289,7 @@ SHARED = (  # in the order in which an emitted file carries them
     multivariate_lgamma,
     multivariate_digamma,
     bessel_ratio,
+    log_sum_exp,
     less,
     previous,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def start_expectations(
         shape = tuple(sizes[axis.plate] for axis in item.axes)
         levels = sizes[item.level.plate]
         features = _features(item, plan, columns, shape)
-        probability = _seeded(features, levels, generator) if features is not None else None
+        probability = _seeded(features, int(np.prod(shape)), levels, generator) if features is not None else None
         if probability is None:
             probability = generator.dirichlet(np.ones(levels), shape)
         found[item.probability] = probability.reshape(*shape, levels)
@@ -59,35 +60,66 @@ def _guess(
     return about_the_seen(noise, np.asarray(columns[name], dtype=float), seen, rows)
 
 
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Standardised data by which rows are near or far."""
+
+    numbers: Array
+    codes: tuple[tuple[Array, Array], ...]
+    """Columns of levels, and what one over the variance of the indicator of each level is."""
+
+    def distance(self, row: int) -> Array:
+        """The squared distance of all rows from one; that of levels as if each had a column of its own."""
+        found: Array = ((self.numbers - self.numbers[row]) ** 2).sum(axis=1)
+        for codes, weight in self.codes:
+            found = found + np.where(codes == codes[row], 0.0, weight[codes] + weight[codes[row]])
+        return found
+
+
 def _features(
     item: Hidden, plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array], shape: tuple[int, ...]
-) -> Array | None:
+) -> Features | None:
     """Standardised data on the rows of a hidden variable."""
-    parts = []
     rows = int(np.prod(shape))
     if not rows:
         return None
+    numbers: list[Array] = []
+    codes: list[tuple[Array, Array]] = []
     for name, values in columns.items():
         node = plan.graph.nodes.get(name)
         if node is None or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
             continue
-        flat = np.asarray(values, dtype=float).reshape(rows, -1)
         if node.domain.kind == "levels":
-            flat = (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float).reshape(rows, -1)
+            codes += [_weighed(column) for column in np.asarray(values, dtype=np.intp).reshape(rows, -1).T]
+            continue
+        flat = np.asarray(values, dtype=float).reshape(rows, -1)
         spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    return np.concatenate(parts, axis=1) if parts else None
+        numbers.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    if not numbers and not codes:
+        return None
+    return Features(np.concatenate(numbers, axis=1) if numbers else np.zeros((rows, 0)), tuple(codes))
 
 
-def _seeded(features: Array, levels: int, generator: np.random.Generator) -> Array:
+def _weighed(codes: Array) -> tuple[Array, Array]:
+    """A column of levels with one over the variance of each indicator; of one that never changes, one."""
+    share = np.bincount(codes) / len(codes)
+    variance = share * (1 - share)
+    return codes, 1.0 / np.where(variance > 0, variance, 1.0)
+
+
+def _seeded(features: Features, rows: int, levels: int, generator: np.random.Generator) -> Array:
     """Seeds drawn with chances that grow with the distance to those already drawn; each row leans to its nearest."""
-    rows = len(features)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    nearest = np.zeros(rows, dtype=np.intp)
+    distance = np.full(rows, np.inf)
+    chosen = int(generator.integers(rows))
+    for level in range(levels):
+        here = features.distance(chosen)
+        nearest[here < distance] = level
+        distance = np.minimum(distance, here)
+        if level == levels - 1:
+            break
         weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        chosen = int(generator.choice(rows, p=weights))
     soft = np.full((rows, levels), 0.1 / levels)
     soft[np.arange(rows), nearest] += 0.9
     return soft
