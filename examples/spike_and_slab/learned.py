@@ -19,7 +19,6 @@ import csv
 import sys
 
 import numpy as np
-from scipy import special
 
 
 # -- the algorithm, as derived from the model --------------------------------------------------------------------------
@@ -51,7 +50,7 @@ def finish(found, data, size):
     # evidence (Lemma 6.4)
     log_evidence = (
         -0.6931471805599453
-        + special.logsumexp(
+        + log_sum_exp(
             0.5 * np.log(np.where(np.arange(size_active_levels), 0.25, 400))
             - 0.5 * sum_y
             - 0.9189385332046727 * size_row
@@ -69,6 +68,17 @@ def finish(found, data, size):
 def learn(data, size):
     """All in one: statistics, then what follows from them."""
     return finish(statistics(data, size), data, size)
+
+
+# -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 # -- the table and the command line ------------------------------------------------------------------------------------

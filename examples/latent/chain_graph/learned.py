@@ -23,7 +23,6 @@ import inspect
 import sys
 
 import numpy as np
-from scipy import special
 
 
 # -- the algorithm, as derived from the model --------------------------------------------------------------------------
@@ -54,11 +53,8 @@ def log_factors_0(data, size):
     # normaliser of x1
     total = (
         total
-        + -size_n * special.logsumexp(
-            special.logsumexp(
-                u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None]) + 0.5 * np.arange(size_two),
-                axis=-1,
-            )
+        + -size_n * log_sum_exp(
+            log_sum_exp(u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None]) + 0.5 * np.arange(size_two))
         )
     )
     return total
@@ -73,10 +69,7 @@ def draw_1(data, size, generator):
     x2_log_weight = (
         -1.0204081632653061 * (y[:, None] - np.arange(size_two)) ** 2
         - 0.5622635892659402
-        + special.logsumexp(
-            u * 1.0 * (np.arange(size_two)[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two),
-            axis=-1,
-        )
+        + log_sum_exp(u * 1.0 * (np.arange(size_two)[:, None] == np.arange(size_two)) + 0.5 * np.arange(size_two))
     )
     x2 = draw_levels(generator, x2_log_weight)
     # x1: a log weight for each of its values
@@ -122,11 +115,9 @@ def height_of(data, size):
             total
             + np.sum(
                 np.broadcast_to(
-                    -special.logsumexp(
-                        special.logsumexp(
-                            u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None])
-                            + 0.5 * np.arange(size_two),
-                            axis=-1,
+                    -log_sum_exp(
+                        log_sum_exp(
+                            u * 1.0 * (np.arange(size_two) == np.arange(size_two)[:, None]) + 0.5 * np.arange(size_two)
                         )
                     ),
                     (size_n,),
@@ -209,6 +200,14 @@ SURE = 2.5
 NARROW = 1e-3
 """A spread below this part of that of all trials counts as this: draws that did not move say nothing about it."""
 MOST_STEPS = 60
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def draw_levels(generator, log_weights):

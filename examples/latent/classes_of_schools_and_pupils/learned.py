@@ -119,11 +119,11 @@ def expect(data, size):
             + np.sum(np.log(right) * y[:, None, :] + special.xlogy((1 - y)[:, None, :], 1 - right), axis=-1)[:, :, None]
         )
         # z summed out
-        z_message = np.maximum(special.logsumexp(np.transpose(z_log_weight, (0, 2, 1)), axis=-1), -1e+300)
+        z_message = np.maximum(log_sum_exp(np.transpose(z_log_weight, (0, 2, 1))), -1e+300)
         # log p(g = level, its data | parameters)
         g_log_weight = np.log(kinds) + grouped([school_of_pupil], (size_school,), z_message)
         # g summed out
-        g_log_norm = special.logsumexp(g_log_weight, axis=-1)
+        g_log_norm = log_sum_exp(g_log_weight)
         # posterior of g
         g_probability = np.exp(g_log_weight + (-g_log_norm)[:, None])
         # posterior of z, g

@@ -276,7 +276,7 @@ def expect(data, size):
         # log p(g = level, its data | parameters)
         g_log_weight = np.log(share) + grouped([patient_of_visit], (size_patient,), factor_integral)
         # g summed out
-        g_log_norm = special.logsumexp(g_log_weight, axis=-1)
+        g_log_norm = log_sum_exp(g_log_weight)
         # posterior of g
         g_probability = np.exp(g_log_weight + (-g_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -816,6 +816,14 @@ def reflected(design):
         free &= ~at_pivot
         order.append(chosen)
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_dirichlet(concentration):

@@ -96,7 +96,7 @@ def expect(data, size):
             + np.sum(np.log(habit[np.arange(size_k)[:, None], np.arange(size_question), x[:, None, :]]), axis=-1)
         )
         # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        z_log_norm = log_sum_exp(z_log_weight)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them

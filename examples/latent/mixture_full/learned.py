@@ -119,7 +119,7 @@ def expect(data, size):
             - 0.9189385332046727 * size_d
         )
         # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        z_log_norm = log_sum_exp(z_log_weight)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -668,6 +668,14 @@ def multivariate_lgamma(x, dimension):
     return dimension * (dimension - 1) / 4 * np.log(np.pi) + sum(
         special.gammaln(x - j / 2) for j in range(int(dimension))
     )
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_dirichlet(concentration):

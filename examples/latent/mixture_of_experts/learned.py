@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import special
 
 
 # -- the algorithm, as derived from the model --------------------------------------------------------------------------
@@ -126,10 +125,7 @@ def log_factors_1(data, size):
     # h
     total = total + np.sum(-0.05555555555555555 * np.sum(h ** 2) - 2.0175508218727822 * size_k)
     # z
-    total = (
-        total
-        + np.sum(z_probability * (g + h * x[:, None] + (-special.logsumexp(g + h * x[:, None], axis=-1))[:, None]))
-    )
+    total = total + np.sum(z_probability * (g + h * x[:, None] + (-log_sum_exp(g + h * x[:, None]))[:, None]))
     return float(total)
 
 
@@ -147,9 +143,7 @@ def slopes_1(data, size):
         g_slope
         + -np.sum(
             np.sum(
-                z_probability.T * np.exp(
-                    g[:, None] + h[:, None] * x - special.logsumexp(g + h * x[:, None], axis=-1)
-                )[:, None, :],
+                z_probability.T * np.exp(g[:, None] + h[:, None] * x - log_sum_exp(g + h * x[:, None]))[:, None, :],
                 axis=-1,
             ),
             axis=-1,
@@ -163,7 +157,7 @@ def slopes_1(data, size):
         + -np.sum(
             np.sum(
                 z_probability.T * x * np.exp(
-                    g[:, None] + h[:, None] * x - special.logsumexp(g + h * x[:, None], axis=-1)
+                    g[:, None] + h[:, None] * x - log_sum_exp(g + h * x[:, None])
                 )[:, None, :],
                 axis=-1,
             ),
@@ -210,13 +204,13 @@ def expect(data, size):
         z_log_weight = (
             g
             + h * x[:, None]
-            + (-special.logsumexp(g + h * x[:, None], axis=-1))[:, None]
+            + (-log_sum_exp(g + h * x[:, None]))[:, None]
             - 0.5 * (y[:, None] - a - b * x[:, None]) ** 2 / v
             + 0.5 * np.log(1.0 / v)
             - 0.9189385332046727
         )
         # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        z_log_norm = log_sum_exp(z_log_weight)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -753,6 +747,14 @@ def reflected(design):
         free &= ~at_pivot
         order.append(chosen)
     return np.triu(np.take_along_axis(upper, np.stack(order, axis=-2), axis=-2))
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_gamma(shape, rate):

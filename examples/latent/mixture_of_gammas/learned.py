@@ -171,7 +171,7 @@ def expect(data, size):
             + shape_2 * np.log(rate)
         )
         # z summed out
-        z_log_norm = special.logsumexp(z_log_weight, axis=-1)
+        z_log_norm = log_sum_exp(z_log_weight)
         # posterior of z
         z_probability = np.exp(z_log_weight + (-z_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -237,6 +237,14 @@ LITTLE = 1e-6
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
 NEARBY = 1e-3
 """How far apart slopes are taken, relative to the width that the curvature tells."""
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_dirichlet(concentration):

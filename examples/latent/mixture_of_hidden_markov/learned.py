@@ -155,7 +155,7 @@ def expect(data, size):
         # log p(c = level, its data | parameters)
         c_log_weight = np.log(p) + grouped([series_of_step], (size_series,), z_norm)
         # c summed out
-        c_log_norm = special.logsumexp(c_log_weight, axis=-1)
+        c_log_norm = log_sum_exp(c_log_weight)
         # posterior of c
         c_probability = np.exp(c_log_weight + (-c_log_norm)[:, None])
         # posterior of z

@@ -94,7 +94,7 @@ def expect(data, size):
             - np.where(np.arange(size_active_levels), rate, 0)
         )
         # active summed out
-        active_log_norm = special.logsumexp(active_log_weight, axis=-1)
+        active_log_norm = log_sum_exp(active_log_weight)
         # posterior of active
         active_probability = np.exp(active_log_weight + (-active_log_norm)[:, None])
         # log p(data, parameters): hidden variables summed out, then the factors without them
@@ -144,6 +144,14 @@ def learn(data, size, seed=0, restarts=5, iterations=1000, tolerance=1e-10):
 
 
 # -- tools that it uses ------------------------------------------------------------------------------------------------
+
+
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
 
 
 def mode_of_beta(a, b):

@@ -125,7 +125,8 @@ class NumpyPrinter:
             case Sum(index, body):
                 return self.sum(index, body, scope)
             case LogSumExp(index, body):
-                return self.reduced("special.logsumexp", index, body, scope)
+                self.used.add("log_sum_exp")
+                return self.reduced("log_sum_exp", index, body, scope, last="")
             case Maximum(index, body):
                 return self.reduced("np.max", index, body, scope)
             case Indicator(left, right):
@@ -242,13 +243,13 @@ class NumpyPrinter:
         # `a * b @ c` would be `(a * b) @ c`: inside a product it needs brackets, as a sum does.
         return Code(f"{one.wrapped(_ATOM)} @ {two.wrapped(_ATOM)}", one.axes[:-1], _SUM)
 
-    def reduced(self, function: str, index: Index, body: Expression, scope: Scope) -> Code:
+    def reduced(self, function: str, index: Index, body: Expression, scope: Scope, last: str = ", axis=-1") -> Code:
         inner = self.code(body, (*scope, index))
         if index not in inner.axes:
             axes = (*inner.axes, index)
             text = f"np.broadcast_to({self.aligned(inner, axes)}, ({', '.join(self.size(i.plate) for i in axes)},))"
             inner = Code(text, axes)
-        axis = "" if len(inner.axes) == 1 else ", axis=-1"
+        axis = "" if len(inner.axes) == 1 else last
         return Code(f"{function}({inner.text}{axis})", inner.axes[:-1])
 
     # -- look-ups and matrices ---------------------------------------------------------------------------------------

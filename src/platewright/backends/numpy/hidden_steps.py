@@ -207,8 +207,8 @@ class HiddenEmitter(Emitter):
             name = self.names(item.probability)
             shape = "".join(f"{self.printer.size(axis.plate)}, " for axis in item.axes)
             levels = self.printer.size(item.level.plate)
-            columns = ", ".join(self.features(item))
-            body.append(f"{name} = soft_start([{columns}], ({shape.rstrip()}), {levels}, generator)")
+            numbers, labels = (", ".join(columns) for columns in self.features(item))
+            body.append(f"{name} = soft_start([{numbers}], [{labels}], ({shape.rstrip()}), {levels}, generator)")
             found.append(item.probability)
         for chain in self.plan.latent.chains:
             body += self.assigned(chain.start.assignments)
@@ -229,16 +229,15 @@ class HiddenEmitter(Emitter):
         """Parameters to begin with, where they are needed: statements, and names."""
         return [], []
 
-    def features(self, item: Hidden) -> list[str]:
-        """The data on the rows of a hidden variable; labels become zeros and ones."""
-        found = []
+    def features(self, item: Hidden) -> tuple[list[str], list[str]]:
+        """The data on the rows of a hidden variable: numbers, and labels."""
+        numbers: list[str] = []
+        labels: list[str] = []
         for name in self.plan.graph.nodes:
             node = self.plan.graph.nodes[name]
-            if name not in self.data or node.kind != "random" or node.axes[: len(item.axes)] != item.axes:
-                continue
-            text = self.names(name)
-            found.append(f"levels_apart({text})" if node.domain.kind == "levels" else text)
-        return found
+            if name in self.data and node.kind == "random" and node.axes[: len(item.axes)] == item.axes:
+                (labels if node.domain.kind == "levels" else numbers).append(self.names(name))
+        return numbers, labels
 
 
 STAND_INS = ("start", "expect", "improved", "learn", "sweep", "statistics", "climbed", "parameters", "raised")

@@ -105,6 +105,14 @@ def bessel_ratio(x: Array) -> Array:
     return special.i1e(x) / special.i0e(x)
 
 
+def log_sum_exp(logs: Array) -> Array:
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
+
+
 def less(left: Array, right: Array) -> Array:
     """One where left is below right, else zero."""
     return np.asarray(left < right, dtype=float)
@@ -165,6 +173,7 @@ SHARED = (  # in the order in which an emitted file carries them
     multivariate_lgamma,
     multivariate_digamma,
     bessel_ratio,
+    log_sum_exp,
     less,
     previous,
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from platewright.backends.kernels.gaussian import about_the_seen
-from platewright.backends.numpy.em_support import levels_apart, soft_start
+from platewright.backends.numpy.em_support import soft_start
 from platewright.family import Array
 from platewright.operations.split_partly_known import observed_name
 from platewright.run.execute import finish, loaded
@@ -27,7 +27,8 @@ def start_expectations(
     for item in plan.hidden:
         shape = tuple(sizes[axis.plate] for axis in item.axes)
         levels = sizes[item.level.plate]
-        found[item.probability] = soft_start(_beside(item, plan, columns), shape, levels, generator)
+        numbers, labels = _beside(item, plan, columns)
+        found[item.probability] = soft_start(numbers, labels, shape, levels, generator)
     for chain in plan.latent.chains:
         found |= start_shares(chain, found, columns, sizes)
     if plan.latent.start.body:
@@ -56,15 +57,14 @@ def _guess(
     return about_the_seen(noise, np.asarray(columns[name], dtype=float), seen, rows)
 
 
-def _beside(item: Hidden, plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array]) -> list[Array]:
-    """The data on the rows of a hidden variable; of categories whether each is there."""
+def _beside(
+    item: Hidden, plan: EMPlan | MeanFieldPlan, columns: Mapping[str, Array]
+) -> tuple[list[Array], list[Array]]:
+    """The data on the rows of a hidden variable: numbers, and labels."""
     nodes = plan.graph.nodes
-    names = [
-        name
-        for name in columns
-        if name in nodes and nodes[name].kind == "random" and nodes[name].axes[: len(item.axes)] == item.axes
-    ]
-    return [
-        levels_apart(columns[name]) if nodes[name].domain.kind == "levels" else np.asarray(columns[name])
-        for name in names
-    ]
+    numbers: list[Array] = []
+    labels: list[Array] = []
+    for name, values in columns.items():
+        if name in nodes and nodes[name].kind == "random" and nodes[name].axes[: len(item.axes)] == item.axes:
+            (labels if nodes[name].domain.kind == "levels" else numbers).append(np.asarray(values))
+    return numbers, labels

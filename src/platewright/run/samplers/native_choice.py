@@ -7,17 +7,21 @@ same way, and give the same bits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from platewright.algebra.expression import Index
+from platewright.backends.c.compile import library, loaded_library
+from platewright.backends.c_gibbs.apart import object_text
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.c_interpreted.interpreted import Interpreted, NotInterpreted
 from platewright.family import Array
 from platewright.run.samplers.native_gibbs import (
     NativeGibbs,
     compiled_gibbs,
+    flags_for,
     integer_names,
     needed_compiler,
 )
