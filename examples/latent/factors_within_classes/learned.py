@@ -39,7 +39,7 @@ def start(data, size, generator):
     size_reading = size["reading"]
     size_patient = size["patient"]
     size_kind = size["kind"]
-    g_probability = soft_start([], (size_patient,), size_kind, generator)
+    g_probability = soft_start([], [], (size_patient,), size_kind, generator)
     [factor_point] = parted(
         points_about(members_joined([generator.normal(size=(size_visit, size_kind,))], (size_visit, size_kind,), [1])),
         [()],
@@ -841,26 +841,44 @@ def mode_of_gamma(shape, rate):
     return np.maximum(shape - 1, 0) / rate
 
 
-def soft_start(columns, shape, levels, generator):
-    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+def soft_start(numbers, labels, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference.
+
+    Numbers are standardised; labels are as far apart as if each had a standardised column of zeros and ones.
+    """
     rows = int(np.prod(shape))
-    if not rows or not columns:
+    if not rows or not (numbers or labels):
         return generator.dirichlet(np.ones(levels), shape)
-    parts = []
-    for column in columns:
-        flat = np.asarray(column, dtype=float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    features = np.concatenate(parts, axis=1)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    features = [np.zeros((rows, 0)), *(standardised(np.reshape(column, (rows, -1))) for column in numbers)]
+    wide = np.concatenate(features, axis=1)
+    codes = [code for column in labels for code in np.asarray(column, dtype=np.intp).reshape(rows, -1).T]
+    weights = [label_weights(code) for code in codes]
+    nearest, distance = np.zeros(rows, dtype=np.intp), np.full(rows, np.inf)
+    for level in range(levels):
+        share = np.full(rows, 1.0 / rows) if not 0 < distance.sum() < np.inf else distance / distance.sum()
+        seed = int(generator.choice(rows, p=share)) if level else int(generator.integers(rows))
+        here = ((wide - wide[seed]) ** 2).sum(axis=1)
+        for code, weight in zip(codes, weights):
+            here += np.where(code == code[seed], 0.0, weight[code] + weight[code[seed]])
+        nearest[here < distance] = level
+        distance = np.minimum(distance, here)
     soft = np.full((rows, levels), 0.1 / levels)
     soft[np.arange(rows), nearest] += 0.9
     return soft.reshape(*shape, levels)
+
+
+def standardised(columns):
+    """Columns with mean zero and spread one; those that never change are zero."""
+    columns = np.asarray(columns, dtype=float)
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def label_weights(codes):
+    """For each label one over the variance of its column of zeros and ones; of one that never changes, one."""
+    share = np.bincount(codes) / len(codes)
+    variance = share * (1 - share)
+    return 1.0 / np.where(variance > 0, variance, 1.0)
 
 
 def conditioned(curvature, log_factors, shape, width):

@@ -42,8 +42,8 @@ def start(data, size, generator):
     size_series = size["series"]
     size_kind = size["kind"]
     size_state = size["state"]
-    c_probability = soft_start([], (size_series,), size_kind, generator)
-    z_probability = soft_start([levels_apart(y)], (size_step,), size_state, generator)
+    c_probability = soft_start([], [], (size_series,), size_kind, generator)
+    z_probability = soft_start([], [y], (size_step,), size_state, generator)
     # guess of c, z
     c_z_probability = c_probability[
         series_of_step[:, None], np.arange(size_kind)
@@ -244,6 +244,14 @@ def grouped(codes, shape, weights=None):
     return np.stack(sums, axis=-1).reshape(*shape, *weights.shape[cell.ndim :])
 
 
+def log_sum_exp(logs):
+    """The log of a sum along the last axis, from the logs of its terms; minus infinity where nothing is possible."""
+    top = np.max(logs, axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)  # an infinity less itself is no number
+    with np.errstate(over="ignore", divide="ignore"):
+        return top + np.log(np.sum(np.exp(logs - top[..., None]), axis=-1))
+
+
 def mode_of_dirichlet(concentration):
     """The peak; without one (no concentration above 1) the corner with most mass, and the centre if all are 1."""
     excess = np.maximum(concentration - 1, 0)
@@ -254,32 +262,44 @@ def mode_of_dirichlet(concentration):
     return np.where(total > 0, excess / np.where(total > 0, total, 1), ends)
 
 
-def soft_start(columns, shape, levels, generator):
-    """Soft assignments of rows to seeds; seeds are rows far from each other by preference."""
+def soft_start(numbers, labels, shape, levels, generator):
+    """Soft assignments of rows to seeds; seeds are rows far from each other by preference.
+
+    Numbers are standardised; labels are as far apart as if each had a standardised column of zeros and ones.
+    """
     rows = int(np.prod(shape))
-    if not rows or not columns:
+    if not rows or not (numbers or labels):
         return generator.dirichlet(np.ones(levels), shape)
-    parts = []
-    for column in columns:
-        flat = np.asarray(column, dtype=float).reshape(rows, -1)
-        spread = flat.std(axis=0)
-        parts.append((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    features = np.concatenate(parts, axis=1)
-    seeds = [features[generator.integers(rows)]]
-    for _ in range(levels - 1):
-        distance = np.min([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
-        weights = distance / distance.sum() if distance.sum() > 0 else np.full(rows, 1.0 / rows)
-        seeds.append(features[generator.choice(rows, p=weights)])
-    nearest = np.argmin([((features - seed) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    features = [np.zeros((rows, 0)), *(standardised(np.reshape(column, (rows, -1))) for column in numbers)]
+    wide = np.concatenate(features, axis=1)
+    codes = [code for column in labels for code in np.asarray(column, dtype=np.intp).reshape(rows, -1).T]
+    weights = [label_weights(code) for code in codes]
+    nearest, distance = np.zeros(rows, dtype=np.intp), np.full(rows, np.inf)
+    for level in range(levels):
+        share = np.full(rows, 1.0 / rows) if not 0 < distance.sum() < np.inf else distance / distance.sum()
+        seed = int(generator.choice(rows, p=share)) if level else int(generator.integers(rows))
+        here = ((wide - wide[seed]) ** 2).sum(axis=1)
+        for code, weight in zip(codes, weights):
+            here += np.where(code == code[seed], 0.0, weight[code] + weight[code[seed]])
+        nearest[here < distance] = level
+        distance = np.minimum(distance, here)
     soft = np.full((rows, levels), 0.1 / levels)
     soft[np.arange(rows), nearest] += 0.9
     return soft.reshape(*shape, levels)
 
 
-def levels_apart(values):
-    """Labels as zeros and ones, so that they have distances."""
-    flat = np.reshape(values, (len(values), int(np.prod(np.shape(values)[1:]))))
-    return (flat[:, :, None] == np.arange(int(flat.max(initial=0)) + 1)).astype(float)
+def standardised(columns):
+    """Columns with mean zero and spread one; those that never change are zero."""
+    columns = np.asarray(columns, dtype=float)
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def label_weights(codes):
+    """For each label one over the variance of its column of zeros and ones; of one that never changes, one."""
+    share = np.bincount(codes) / len(codes)
+    variance = share * (1 - share)
+    return 1.0 / np.where(variance > 0, variance, 1.0)
 
 
 def forward_backward(single, pair, first, chains=1):
