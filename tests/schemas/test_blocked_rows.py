@@ -99,3 +99,21 @@ def test_more_rows_than_a_block_are_added_up_as_numpy_does() -> None:
             assert found[one][0] - found[one + 1][0] == pytest.approx(wanted, rel=1e-10)
         for (_, slope), other in zip(expected, found, strict=True):
             assert gap(other[1 : 1 + len(slope)], slope) < 1e-10
+
+
+@needs_compiler
+def test_rows_in_blocks_give_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = pw.Model("logistic regression")
+    n, d = m.plate("n"), m.plate("d")
+    m.x = pw.Input(plates=(n, d))
+    m.w = pw.Normal(0, sd=1, plates=d)
+    m.y = pw.Bernoulli(logit=pw.dot(m.x, m.w, over=d), plates=n)
+    generator = np.random.default_rng(0)
+    rows = BLOCK + 40
+    data = {"x": generator.normal(size=(rows, 2)), "y": generator.integers(0, 2, rows)}
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("PLATEWRIGHT_THREADS", threads)
+        fit = m.learn(data, by="gibbs", backend="c", chains=2, draws=300, warm_up=60)
+        found.append(fit.chains["w"])
+    np.testing.assert_array_equal(found[0], found[1])
