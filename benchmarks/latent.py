@@ -1,6 +1,6 @@
 """What an iteration of EM, or a Gibbs sweep, costs beside its peers: what was measured, the target, pass or miss.
 
-    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes factors hmm hmm-gaussian first gibbs]
+    PYTHONPATH=src python benchmarks/latent.py [--quick] [--only full diagonal classes factors hmm first gibbs]
 
 One thread, float64, the same number of iterations, and but for latent classes the same start. Time per iteration is the
 slope between two numbers of iterations, so nobody's set-up is charged to its iterations; the runs take turns and the
