@@ -242,12 +242,40 @@ def dosed(generator: np.random.Generator, doses: int = 4) -> Data:
     return {"dose": dose, "y": y, "s": z + 0.5 * generator.normal(size=200)}
 
 
+def vectors() -> pw.Model:
+    """What is hidden are the missing cells themselves."""
+    m = pw.Model("vectors with holes")
+    n, d = m.plate("n"), m.plate("d", 3)
+    m.S = pw.Wishart(5, inverse_scale=pw.identity(d), over=d)
+    m.mu = pw.MultivariateNormal(0.0, precision=0.01 * m.S, over=d)
+    m.x = pw.MultivariateNormal(m.mu, precision=m.S, over=d, plates=n)
+    return m
+
+
+def holed_vectors(generator: np.random.Generator) -> Data:
+    x = generator.multivariate_normal([1, 2, 3], [[1, 0.8, 0.4], [0.8, 1, 0.4], [0.4, 0.4, 1]], 200)
+    return {"x": np.where(generator.random(x.shape) < 0.1, np.nan, x)}
+
+
+def raised_scale() -> pw.Model:
+    """The log of a scale has no closed mode: it is raised along the slope of expected statistics."""
+    m = pw.Model("a log scale")
+    n = m.plate("n")
+    m.mu = pw.Normal(0, sd=10)
+    m.s = pw.Normal(0, sd=1)
+    m.t = pw.Normal(m.mu, sd=pw.exp(m.s), plates=n)
+    m.a = pw.Normal(m.t, sd=0.5, plates=n)
+    m.b = pw.Normal(m.t, sd=0.7, plates=n)
+    return m
+
+
 GATHERED = (
     Gathering("factor_analysis", factor_analysis, factor_data, 7),
     Gathering("by_likelihood_alone", by_likelihood_alone, factor_data, 7),
     Gathering("principal_components", principal_components, factor_data, 7),
     Gathering("full_noise", full_noise, full_noise_data, 6),
     Gathering("missing_cells", factor_analysis, with_holes, 8 * 7),
+    Gathering("vectors", vectors, holed_vectors, 8 * 5),
     Gathering("measured_twice", measured_twice, two_readings, 4),
     Gathering("latent_regression", latent_regression, caused, 7),
     Gathering("errors_in_causes", errors_in_causes, noisy_causes, 4),
@@ -319,6 +347,7 @@ FIELDS = tuple(case for case in GATHERED if case.name in ("principal_components"
 NEAR_MISSES = (
     (Gathering("classes_of_rows", classes_of_rows, factor_data, 0), "the probabilities of u are other ones"),
     (Gathering("chain_of_rows", chain_of_rows, factor_data, 0), "h is a chain"),
+    (Gathering("raised_scale", raised_scale, two_readings, 0), "the slopes of s, mu need every row at each look"),
     (Gathering("many_doses", few_doses, many_doses, 0), "too many differ in dose"),
     (Gathering("curved_cause", curved_cause, many_doses, 0), "too many differ in dose"),
     (Gathering("own_precisions", own_precisions, many_doses, 0), "too many differ in dose"),
