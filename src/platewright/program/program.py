@@ -183,7 +183,7 @@ def _at_groups(body: Expression, indices: tuple[Index, ...]) -> Expression:
 
 
 def _label(body: Expression, kind: str, data: frozenset[str]) -> str:
-    """A readable name: `count_z`, `sum_x_y`, `max_x`; one that emitted text has too, so that both can be asked for it."""
+    """A readable name: `count_z`, `sum_x_y`, `max_x`; emitted text has the same, so that both can be asked for it."""
     plain = isinstance(body, Indicator) or _only_indicators(body)
     named = (n.name.replace("@", "_of_").replace(".", "_") for n in walk(body) if isinstance(n, Reference))
     words = list(dict.fromkeys(named))
