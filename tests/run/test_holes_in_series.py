@@ -9,6 +9,7 @@ import pytest
 from scipy import special, stats
 
 import platewright as pw
+from platewright.errors import MissingValue, UnknownName
 
 SEEN = np.array([1.0, np.nan, 0.8, 0.9, np.nan, np.nan, 0.2, np.nan])
 
@@ -65,3 +66,25 @@ def test_a_missing_response_tells_nothing_of_a_mode_without_closed_form() -> Non
     seen = np.array([1.0, 2.0, 0.7])
     whole, holed = (m.learn({"y": y}, goal="map") for y in (seen, np.append(seen, np.nan)))
     assert holed["shape"].value == pytest.approx(float(whole["shape"].value), rel=1e-6)
+
+
+def test_a_missing_vector_of_counts_is_refused_in_words() -> None:
+    m = pw.Model("votes")
+    row, k = m.plate("row"), m.plate("k", 3)
+    m.p = pw.Dirichlet(1.0, over=k)
+    m.y = pw.Multinomial(5, m.p, over=k, plates=row)
+    with pytest.raises(MissingValue, match="`y` has missing cells: y is a vector of counts"):
+        m.learn({"y": np.array([[1, 2, 2], [np.nan] * 3, [3, 1, 1]])})
+
+
+def test_a_summary_shows_missing_cells_where_they_are_missing() -> None:
+    m = pw.Model("covariate with a hole")
+    row = m.plate("row")
+    m.x = pw.Normal(0, sd=1, plates=row)
+    m.b = pw.Normal(0, sd=1)
+    m.y = pw.Bernoulli(logit=m.b * m.x, plates=row)
+    fit = m.learn({"x": [0.2, np.nan, -1.2, 0.4], "y": [1, 1, 0, 0]}, draws=50, chains=2)
+    shown = [row.name for row in fit.summary().rows]
+    assert [name for name in shown if name.startswith("x.missing")] == ["x.missing[1]"]
+    with pytest.raises(UnknownName, match=r"`x` is known in part(?s:.*)fit\.expected\(\"x\"\)"):
+        fit["x"]

@@ -62,8 +62,9 @@ def split_partly_known(graph: Graph, name: str) -> Step | Declined:
     if name not in graph.known:
         return Declined(NAME, f"{name} is unknown in every cell")
     idle = _idle(node)
-    if idle is None:
-        return Declined(NAME, f"{name} is {node.domain}: such a value is known as a whole or not at all")
+    if idle is None or (node.rank and node.domain.is_discrete):
+        shown = "a vector of counts" if node.domain.is_discrete else str(node.domain)
+        return Declined(NAME, f"{name} is {shown}: such a value is known as a whole or not at all")
     because = f"some cells of {name} are missing; they are unknowns of their own"
     is_read = bool(graph.children[name]) or name in names(substitute(node.log_density, {node.symbol: Constant(0.0)}))
     if node.domain.is_finite and is_read:

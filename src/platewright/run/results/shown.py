@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from platewright.errors import UnknownName
 from platewright.family import Array
+from platewright.operations.split_partly_known import missing_name
 
 if TYPE_CHECKING:
     from platewright.recognition.exchangeable import Symmetry
@@ -114,6 +115,9 @@ class Shown:
     def absent(self, name: str, able: Iterable[str]) -> UnknownName:
         """The refusal of `fit[name]`: why this name has no answer, and what to ask instead."""
         graph = self.derivation.graph
+        if missing_name(name) in graph.nodes:
+            found = f"`{name}` is known in part"
+            return UnknownName(name, able, where="fit[...]", found=found, hint=f'fit.expected("{name}")')
         if name in graph.nodes and graph.is_known(name):
             return UnknownName(
                 name,

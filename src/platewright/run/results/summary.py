@@ -11,16 +11,16 @@ shown by their first and last elements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape
-from itertools import product
 
 import numpy as np
 
 from platewright.derive.cautions import cautions
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
+from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
@@ -169,13 +169,21 @@ def _listed(fit: Shown, name: str, family: str, table: list[Array], most: int | 
     """One row for each element, or for the first and last of many."""
     axes = tuple(axis.plate for axis in fit.derivation.graph.nodes[name].axes)
     rows: list[Row] = []
-    for place in _places(table[0].shape, most):
+    wanted = _wanted(fit, name, table[0].shape)
+    for place in _places(table[0].shape, most, wanted):
         if place is None:
             rows.append(GAP)
-            notes.append(f"{name}: {FIRST + LAST} of {table[0].size:,} elements shown")
+            notes.append(f"{name}: {FIRST + LAST} of {np.count_nonzero(wanted):,} elements shown")
             continue
         rows.append(Row(element_name(fit, name, axes, place), family, *(float(part[place]) for part in table)))
     return rows
+
+
+def _wanted(fit: Shown, name: str, shape: tuple[int, ...]) -> Array:
+    """The elements to show: of missing cells, those that are missing; the others say nothing of the data."""
+    columns: Mapping[str, Array] = getattr(fit, "columns", {})
+    seen = columns.get(observed_name(name.removesuffix(missing_name("")))) if name.endswith(missing_name("")) else None
+    return np.ones(shape, dtype=bool) if seen is None or seen.shape != shape else seen == 0
 
 
 def _level_rows(fit: Shown, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
@@ -183,10 +191,11 @@ def _level_rows(fit: Shown, name: str, family: str, chances: Array, most: int | 
     node = fit.derivation.graph.nodes[name]
     levels = str(node.domain.levels)
     rows = []
-    for place in _places(chances.shape, most):
+    wanted = np.broadcast_to(_wanted(fit, name, chances.shape[:-1])[..., None], chances.shape)
+    for place in _places(chances.shape, most, wanted):
         if place is None:
             rows.append(GAP)
-            notes.append(f"{name}: {FIRST + LAST} of {chances.size:,} probabilities shown")
+            notes.append(f"{name}: {FIRST + LAST} of {np.count_nonzero(wanted):,} probabilities shown")
             continue
         where = element_name(fit, name, tuple(axis.plate for axis in node.plates), place[:-1])
         rows.append(Row(f"{where} = {label_of(fit, levels, place[-1])}", family, float(chances[place])))
@@ -220,17 +229,17 @@ def _quantiles(found: Marginal | Sampled) -> Array | None:
         return None
 
 
-def _places(shape: tuple[int, ...], most: int | None) -> Iterator[tuple[int, ...] | None]:
-    """All positions of an array; None stands for those left out of a long one."""
-    count = int(np.prod(shape, dtype=int))
-    if most is None or count <= most:
-        yield from product(*(range(size) for size in shape))
+def _places(shape: tuple[int, ...], most: int | None, wanted: Array) -> Iterator[tuple[int, ...] | None]:
+    """The positions in an array that are wanted; None stands for those left out of many."""
+    flat = np.flatnonzero(wanted)
+    if most is None or len(flat) <= most:
+        yield from (tuple(int(at) for at in np.unravel_index(one, shape)) for one in flat)
         return
-    for flat in range(FIRST):
-        yield tuple(int(at) for at in np.unravel_index(flat, shape))
+    for one in flat[:FIRST]:
+        yield tuple(int(at) for at in np.unravel_index(one, shape))
     yield None
-    for flat in range(count - LAST, count):
-        yield tuple(int(at) for at in np.unravel_index(flat, shape))
+    for one in flat[-LAST:]:
+        yield tuple(int(at) for at in np.unravel_index(one, shape))
 
 
 def element_name(fit: Shown, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
