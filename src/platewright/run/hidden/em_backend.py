@@ -1,8 +1,8 @@
 """Which steps of EM are C's: both, fused into one pass over the rows; the statistics alone; or none.
 
 A fused pass never stores probabilities, but knows hidden classes and chains of them only. Where hidden variables are
-Gaussian, meet along chains or on plates inside one another, or parameters take turns, NumPy makes the expectations and
-C sums them up.
+Gaussian, meet along chains or on plates inside one another, or parameters that take turns need the rows themselves,
+NumPy makes the expectations and C sums them up.
 """
 
 from __future__ import annotations
