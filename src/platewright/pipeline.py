@@ -266,7 +266,7 @@ def _in_batches(
     """An iterative plan over rows in batches, from a file or from memory: cut alike, they give the same bits."""
     if isinstance(plan, EMPlan):
         return learn_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
-    return bound_in_batches(plan, *rows, seed=seed, options=options, columns=columns)
+    return bound_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
 
 
 def _passed(

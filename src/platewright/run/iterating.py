@@ -22,7 +22,7 @@ from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import OPTIONS as EM_OPTIONS
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.hidden.mean_field_search import run_mean_field
+from platewright.run.hidden.mean_field_search import native_field, run_mean_field
 from platewright.run.samplers.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.collapsed import CollapsedPlan
@@ -99,10 +99,11 @@ def _run(
         case MeanFieldPlan():
             for program in plan.latent.programs:
                 check_sizes(program, sizes, plan.latent.points | plan.noises)
+            native, chosen, why = native_field(plan, columns, sizes, backend)
             path = options.pop("checkpoint", None)
-            store = _checkpoint(plan, columns, path, {**options, "seed": seed})
-            bounded = run_mean_field(plan, columns, sizes, seed=seed, checkpoint=store, **options)
-            return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed)
+            store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": chosen})
+            bounded = run_mean_field(plan, columns, sizes, native=native, seed=seed, checkpoint=store, **options)
+            return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed, backend=chosen, why=why)
         case EvidencePlan():
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)
         case CollapsedPlan():

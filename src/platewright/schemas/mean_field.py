@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from platewright.algebra.expression import mentions
+from platewright.algebra.expression import Index, mentions
 from platewright.elimination.state import GaussianConditional
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
@@ -67,6 +67,19 @@ class MeanFieldPlan:
         conditionals = tuple(conditional for block in self.fields for conditional in block.plan.conditionals)
         factors = tuple(factor for factor in prepare(self.graph).graph.factors)
         return replace(last, graph=self.graph, conditionals=conditionals, factors=factors)
+
+    @property
+    def row_parameters(self) -> dict[str, tuple[Index, ...]]:
+        """What the log factors of rows are functions of beside the data, with its axes: moments of the parameters."""
+        found = {name: self.graph.nodes[name].axes for name in self.graph.unknown}
+        for block in self.fields:
+            found |= block.expecter.arrays
+        return found
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether blocks of parameters are updated given moments of each other."""
+        return len(self.fields) > 1
 
     @property
     def maximise(self) -> Program:

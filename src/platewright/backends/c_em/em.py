@@ -31,8 +31,8 @@ from platewright.backends.c_em.text import file_text, function_text
 from platewright.backends.naming import Names
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic
-from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Hidden
+from platewright.schemas.hidden_plan import HiddenPlan
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class FusedProgram:
     left: tuple[tuple[str, str], ...]
 
 
-def em_source(plan: EMPlan) -> str:
+def em_source(plan: HiddenPlan) -> str:
     """The file as text."""
     return fused_program(plan).source
 
 
-def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProgram:
+def fused_program(plan: HiddenPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProgram:
     """The fused passes of a plan, but for hidden variables whose passes are made elsewhere.
 
     Any refusal leaves the whole plan to NumPy, which then has all probabilities.
@@ -125,7 +125,7 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
 class Writer:
     """Splits the log weights and the soft statistics of one hidden variable."""
 
-    def __init__(self, plan: EMPlan, item: Hidden, function: str) -> None:
+    def __init__(self, plan: HiddenPlan, item: Hidden, function: str) -> None:
         self.plan = plan
         self.item = item
         self.function = function
@@ -144,8 +144,8 @@ class Writer:
 
     def new_splitter(self) -> Splitter:
         """How expressions of a row are pulled apart, before any function of it has a centre."""
-        axes = {name: node.axes for name, node in self.plan.graph.nodes.items()}
-        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes)
+        axes = self.plan.row_parameters
+        return Splitter(self.rows, self.item.level, frozenset(axes), axes)
 
     def log_weight(self) -> tuple[str, Expression]:
         """The log weight of a level, and its name."""

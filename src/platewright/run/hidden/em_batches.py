@@ -29,10 +29,11 @@ from platewright.run.checks.sizing import check_sizes
 from platewright.run.execute import Statistics
 from platewright.run.hidden.batchable import opened
 from platewright.run.hidden.climbing import Climb, Slope
-from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_values
+from platewright.run.hidden.em import Estimate, Runner, start_values
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import OPTIONS, search, with_initial
+from platewright.run.hidden.few_rows import ROWS_TO_START
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.recalled import Recalled, merged_parts

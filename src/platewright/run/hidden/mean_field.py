@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +15,20 @@ from platewright.family import Array
 from platewright.program.program import EVIDENCE
 from platewright.run.exact.posterior import Posterior
 from platewright.run.exact.runner import choose_runner
-from platewright.run.execute import Loaded, finish, loaded
+from platewright.run.execute import Loaded, Statistics, finish, loaded
 from platewright.run.hidden.chain_group import chain_entropy, entropy_of, possible, shared
+from platewright.run.hidden.few_rows import few_rows
 from platewright.run.hidden.field_moments import field_moments, mean_values, value_moments
 from platewright.run.hidden.gaussian_hidden import condition, with_points
+from platewright.run.hidden.native_cliques import NativeCliques
+from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.starting import starting_values
 from platewright.schemas.field_blocks import ENTROPY, FieldBlock
 from platewright.schemas.mean_field import MeanFieldPlan
+
+STATISTICS = "statistics"
+"""What stands in place of hidden probabilities where a pass has left nothing but their statistics."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +40,11 @@ class Settled:
     moments: dict[str, Array]
 
 
+def with_noises(plan: MeanFieldPlan, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Sizes of plates, of the points that stand for hidden Gaussians, and of the noises of Gaussian parameters."""
+    return {**with_points(plan.latent, sizes), **direction_sizes(plan.complete.conditionals, sizes)}
+
+
 @dataclass(frozen=True, eq=False)
 class Runner:
     """The updates of a plan on given data; plain ones keep nothing of a distribution but its mean (Equation 26)."""
@@ -41,6 +53,8 @@ class Runner:
     columns: Mapping[str, Array]
     sizes: Mapping[str, int]
     plain: bool = False
+    native: NativeEM | NativeCliques | None = None
+    """Makes the update of what is hidden and its statistics in one pass; without it, or its C, NumPy makes both."""
 
     @cached_property
     def _hidden(self) -> Loaded:
@@ -49,8 +63,13 @@ class Runner:
     @cached_property
     def all_sizes(self) -> dict[str, int]:
         """Sizes of plates, of the points that stand for hidden Gaussians, and of the noises of Gaussian parameters."""
-        found = with_points(self.plan.latent, self.sizes)
-        return {**found, **direction_sizes(self.plan.complete.conditionals, self.sizes)}
+        return with_noises(self.plan, self.sizes)
+
+    def begun(self, generator: np.random.Generator) -> dict[str, Array]:
+        """Moments to start from: those that follow from soft guesses, made on a choice of rows where there are many."""
+        columns, sizes = few_rows(self.plan, self.columns, self.sizes, generator)
+        few = Runner(self.plan, columns, sizes, self.plain)
+        return few.posterior(few.start(generator)).moments
 
     def start(self, generator: np.random.Generator) -> dict[str, Array]:
         """Soft assignments to start from, and moderate values of parameters where blocks of them take turns."""
@@ -62,8 +81,10 @@ class Runner:
                 found |= value_moments(block.expecter, values, self.sizes)
         return found
 
-    def posterior(self, expectations: Mapping[str, Array]) -> Settled:
+    def posterior(self, expectations: Mapping[str, Any]) -> Settled:
         """The distribution of each block in turn, given hidden probabilities and moments of the other blocks."""
+        if STATISTICS in expectations:
+            return self.settled(expectations[STATISTICS])
         known = {**self.columns, **expectations}
         values: dict[str, Array] = {}
         moments: dict[str, Array] = {}
@@ -80,6 +101,13 @@ class Runner:
                 others += self.entropy(block, {**values, **own})
         return Settled(posterior, float(values[EVIDENCE]) + others, moments)
 
+    def settled(self, found: Statistics) -> Settled:
+        """The distribution of the only block from its statistics, its log normaliser and its moments."""
+        program = self.plan.maximise
+        values = finish(program, loaded(program), found, self.columns, self.all_sizes)
+        posterior = Posterior(self.plan.complete, values, self.columns, self.sizes)
+        return Settled(posterior, float(values[EVIDENCE]), self.moments(posterior, self.plan.fields[-1]))
+
     def moments(self, posterior: Posterior, block: FieldBlock) -> dict[str, Array]:
         """What the other updates need to know about a block."""
         if not self.plain:
@@ -91,7 +119,23 @@ class Runner:
         assert block.entropy is not None
         return float(finish(block.entropy, loaded(block.entropy), {}, known, self.all_sizes)[ENTROPY])
 
-    def hidden(self, moments: Mapping[str, Array]) -> tuple[dict[str, Array], float]:
+    def hidden(self, moments: Mapping[str, Array]) -> tuple[dict[str, Any], float]:
+        """Hidden probabilities given expected log factors, or what C leaves of them, and their entropy."""
+        native = self.native if self.native is not None and self.native.native else None
+        found = native.soft(moments) if native is not None else None
+        if found is None or not np.isfinite(found.entropy):
+            return self.expected(moments)
+        return {STATISTICS: found.statistics}, found.entropy
+
+    def kept(self, moments: Mapping[str, Array], expectations: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Moments and hidden probabilities at the end of a run; a fused pass has not kept them."""
+        if STATISTICS not in expectations:
+            return {**moments, **expectations}
+        if isinstance(self.native, NativeEM):
+            return {**moments, **self.native.probabilities(moments)}
+        return {**moments, **self.expected(moments)[0]}
+
+    def expected(self, moments: Mapping[str, Array]) -> tuple[dict[str, Array], float]:
         """Hidden probabilities given expected log factors, and their entropy."""
         everything = {**self.columns, **moments}
         found: dict[str, Array] = {}

@@ -96,6 +96,12 @@ class ChainSums(Sums):
     moves: ChainSums | None = None
     """The same for the values of two neighbouring steps."""
 
+    @property
+    def mean_log_weight(self) -> float:
+        """That of first steps, of later ones, and of neighbours."""
+        moved = 0.0 if self.moves is None else self.moves.mean_log_weight
+        return sum(phase.mean_log_weight for phase in self.phases) + moved
+
 
 class ChainContraction(Contraction):
     """Terms at their places in the sums of a pass, first steps and later ones each with their coefficients."""

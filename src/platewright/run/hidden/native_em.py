@@ -2,6 +2,8 @@
 
     parameters -> coefficients (NumPy) -> one pass over the rows (C) -> sums -> statistics as NumPy would give them
 
+Mean field makes the same pass: its log weights are the same functions of a row, with moments in place of parameters.
+
 Log weights are expanded about the mean of each column. When that could cost digits (levels far apart and narrow), a
 second pass takes each level about its own mean; when even that could, NumPy makes the step and the reason is kept.
 """
@@ -28,7 +30,7 @@ from platewright.run.hidden.chain_group import recursed
 from platewright.run.hidden.native_chain import NativeChain
 from platewright.run.hidden.native_em_pass import NativePass
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
-from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden_plan import HiddenPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,16 @@ class EMStep:
     steepest: float
 
 
+@dataclass(frozen=True, eq=False)
+class SoftStep:
+    """What a pass over the rows leaves: statistics, log norms, the largest log density, the entropy of the hidden."""
+
+    statistics: Statistics
+    log_norm: float
+    steepest: float
+    entropy: float
+
+
 class NativeEM:
     """The iterations of a plan on given data.
 
@@ -49,7 +61,7 @@ class NativeEM:
 
     def __init__(
         self,
-        plan: EMPlan,
+        plan: HiddenPlan,
         columns: Mapping[str, Array],
         sizes: Mapping[str, int],
         threads: int | None = None,
@@ -119,28 +131,28 @@ class NativeEM:
     # -- steps ---------------------------------------------------------------------------------------------------------
 
     def step(self, values: Mapping[str, Array]) -> EMStep:
-        """Statistics and objective at given parameters."""
-        if self.left:
+        """Statistics and objective of EM at given parameters."""
+        found = None if self.left else self.soft(values)
+        if found is None:
             return self.numpy_step(values)
+        return EMStep(found.statistics, found.log_norm + self.rest(values), found.steepest)
+
+    def soft(self, values: Mapping[str, Array]) -> SoftStep | None:
+        """What the rows leave at given parameters, or moments; nothing where digits were lost, which is counted."""
+        passed: list[Sums] = []
+        found = dict(self.fixed)
         try:
-            found, log_norm, steepest = self.native_step(values)
+            for one, function in self.passes:
+                sums, statistics = self.careful_pass(one, function, values)
+                passed.append(sums)
+                found |= statistics
         except Doubtful as doubt:
             self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
-            return self.numpy_step(values)
-        found |= self.fixed
+            return None
         statistics = {self.keys[s.name]: found[s.name] for s in self.plan.maximise.passes}
-        return EMStep(statistics, log_norm + self.rest(values), steepest)
-
-    def native_step(self, values: Mapping[str, Array]) -> tuple[dict[str, Any], float, float]:
-        """All passes; each about common centres, or where that lost digits about those of each level."""
-        found: dict[str, Any] = {}
-        log_norm, steepest = 0.0, -np.inf
-        for one, function in self.passes:
-            sums, statistics = self.careful_pass(one, function, values)
-            found |= statistics
-            log_norm += sums.log_norm
-            steepest = max(steepest, sums.steepest)
-        return found, log_norm, steepest
+        log_norm = sum(sums.log_norm for sums in passed)
+        steepest = max((sums.steepest for sums in passed), default=-np.inf)
+        return SoftStep(statistics, log_norm, steepest, sum(sums.entropy for sums in passed))
 
     def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
         """About common centres; else about the peak of each level; else about the mean of its rows."""

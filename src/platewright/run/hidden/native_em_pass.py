@@ -98,7 +98,7 @@ class NativePass:
         if apart and np.finfo(float).eps * tally[2] > DOUBT:
             raise Doubtful(because)
         entry = self.fused.gathered(counts[:, : layout.levels], layout.entries)
-        return Sums(sums.T, entry, float(tally[0]), float(tally[1]), environment)
+        return Sums(sums.T, entry, float(tally[0]), float(tally[1]), environment, (coefficient, table))
 
     def coefficients(self, environment: Environment) -> tuple[Doubles, Doubles]:
         """How each function of the row enters the log weight of each level, and the tables of look-ups."""

@@ -39,13 +39,26 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What a pass leaves: sums by function and level, counts by entry and level."""
+    """What a pass leaves: sums by function and level, counts by entry and level; and the log weights it was given."""
 
     basis: Doubles
     entry: Doubles
     log_norm: float
     steepest: float
     environment: Environment
+    logs: tuple[Doubles, Doubles]
+    """How functions and entries enter the log weights."""
+
+    @property
+    def mean_log_weight(self) -> float:
+        """The sum over rows of expected log weights, which are sums of what was summed."""
+        pairs = zip((self.basis, self.entry), self.logs, strict=True)
+        return sum(float(np.sum(np.multiply(s, log, out=np.zeros_like(s), where=s != 0))) for s, log in pairs)
+
+    @property
+    def entropy(self) -> float:
+        """The entropy of what is hidden: minus the expected log of weight over norm."""
+        return self.log_norm - self.mean_log_weight
 
 
 class Contraction:
