@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from platewright.algebra.build import add, substitute
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Call, Constant, Expression, Index, Multiply, Reference
+from platewright.algebra.expression import (
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Multiply,
+    Reference,
+    free_indices,
+    rebuild,
+    walk,
+)
 from platewright.errors import PlatewrightError
 from platewright.family import EVENT, EVENT_TOO, Array, Family, X
 from platewright.recognition.transform import IDENTITY, Transform
@@ -228,8 +238,6 @@ def evaluate_at(
     template: Expression, values: Mapping[str, Array], batch: tuple[int, ...], x_rank: int | None = None
 ) -> Array:
     """A family's template evaluated over leading axes that all values share."""
-    from platewright.algebra.expression import free_indices, walk
-
     axes = tuple(Index(f"batch{k}", f"batch{k}") for k in range(len(batch)))
     ranks = {node.name: len(node.indices) for node in walk(template) if isinstance(node, Reference)}
     sizes = {axis.plate: size for axis, size in zip(axes, batch, strict=True)}
@@ -244,15 +252,20 @@ def evaluate_at(
         if events:
             sizes["event"] = events[-1]
 
-    def lifted(part: Expression) -> Expression:
-        from platewright.algebra.expression import rebuild
+    free = tuple(index for index in (EVENT, EVENT_TOO) if index in free_indices(template))
+    return np.array(evaluate(_lifted(template, axes), Environment(arrays, sizes), (*axes, *free)))
 
+
+@lru_cache(maxsize=256)
+def _lifted(template: Expression, axes: tuple[Index, ...]) -> Expression:
+    """A template whose references have leading axes."""
+
+    def lifted(part: Expression) -> Expression:
         if isinstance(part, Reference):
             return Reference(part.name, (*axes, *(lifted(index) for index in part.indices)))
         return rebuild(part, lifted)
 
-    free = tuple(index for index in (EVENT, EVENT_TOO) if index in free_indices(template))
-    return np.array(evaluate(lifted(template), Environment(arrays, sizes), (*axes, *free)))
+    return lifted(template)
 
 
 def _coefficients(expression: Expression) -> dict[Expression, float]:
