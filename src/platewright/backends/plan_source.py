@@ -79,13 +79,18 @@ def _in_c(plan: AnyPlan) -> str:
             nodes = plan.graph.nodes
             found = gibbs_source(plan, [name for name, node in nodes.items() if "@" in name or node.domain.is_discrete])
             return f"{_arrays(found)}{found.text}"
-        case EMPlan() | MeanFieldPlan() if plan.hidden and not plan.latent.gaussian and not plan.takes_turns:
+        case EMPlan() | MeanFieldPlan() if plan.hidden and not plan.latent.gaussian and not _in_turn(plan):
             program = em_program(plan)
             if not program.left:
                 return program.source
             name, reason = program.left[0]
             raise Unprintable(f"`{name}` stays with NumPy: {reason}")
     raise PlatewrightError(f"{plan.schema} of this plan runs in NumPy")
+
+
+def _in_turn(plan: EMPlan | MeanFieldPlan) -> bool:
+    """Whether EM finds parameters given values of others; for mean field the same pass serves all blocks."""
+    return isinstance(plan, EMPlan) and plan.takes_turns
 
 
 def _arrays(found: GibbsSource) -> str:

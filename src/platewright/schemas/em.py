@@ -19,6 +19,7 @@ from platewright.algebra.expression import Index, mentions
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
+from platewright.program.statements import Pool, Statistic
 from platewright.schema import Goal, Plan
 from platewright.schemas.ascent import Ascent, draft_ascents, expected_ascent
 from platewright.schemas.exact import Prepared, normalisers, plan_exact, prepare
@@ -72,6 +73,11 @@ class EMPlan:
     def row_parameters(self) -> dict[str, tuple[Index, ...]]:
         """What the log factors of rows are functions of beside the data, with its axes: the unknowns themselves."""
         return {name: self.graph.nodes[name].axes for name in self.graph.unknown}
+
+    @property
+    def soft_passes(self) -> tuple[Statistic | Pool, ...]:
+        """The statistics that a pass over the rows leaves for the (first) block."""
+        return self.maximise.passes
 
     @property
     def takes_turns(self) -> bool:

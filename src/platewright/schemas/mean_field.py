@@ -19,6 +19,7 @@ from platewright.elimination.state import GaussianConditional
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
+from platewright.program.statements import Pool, Statistic
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import Prepared, plan_exact, prepare
 from platewright.schemas.field_blocks import FieldBlock, expected_factor, find_blocks, joint_block
@@ -75,6 +76,11 @@ class MeanFieldPlan:
         for block in self.fields:
             found |= block.expecter.arrays
         return found
+
+    @property
+    def soft_passes(self) -> tuple[Statistic | Pool, ...]:
+        """The statistics of all blocks: they are of the same hidden probabilities, so one pass leaves them all."""
+        return tuple(dict.fromkeys(statement for program in self.latent.programs for statement in program.passes))
 
     @property
     def takes_turns(self) -> bool:

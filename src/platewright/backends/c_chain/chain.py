@@ -201,7 +201,7 @@ class _Pairs(_Single):
     def chosen(self) -> list[Statistic | Pool]:
         return [
             marked(statement, self.item, self.marker)
-            for statement in self.plan.maximise.passes
+            for statement in self.plan.soft_passes
             if any(mentions(whole, {self.item.pair}) for whole in expressions_of(statement))
         ]
 

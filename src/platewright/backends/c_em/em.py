@@ -26,7 +26,7 @@ from platewright.algebra.expression import (
 from platewright.algebra.node import Expression
 from platewright.algebra.substitution import substitute
 from platewright.backends.c.expression import Unprintable
-from platewright.backends.c_em.split import Splitter, Term, Terms, canonical, product
+from platewright.backends.c_em.split import Splitter, Term, Terms, canonical, collected, product, summed
 from platewright.backends.c_em.text import file_text, function_text
 from platewright.backends.naming import Names
 from platewright.program.program import expressions_of
@@ -100,7 +100,7 @@ def fused_program(plan: HiddenPlan, elsewhere: tuple[Hidden, ...] = ()) -> Fused
     fixed = []
     file_names = Names()
     probabilities = {item.probability for item in plan.hidden} | {item.pair for item in plan.hidden}
-    for statement in plan.maximise.passes:
+    for statement in plan.soft_passes:
         met = probabilities & {name for whole in expressions_of(statement) for name in names(whole)}
         if not met:
             fixed.append(statement)
@@ -116,6 +116,10 @@ def fused_program(plan: HiddenPlan, elsewhere: tuple[Hidden, ...] = ()) -> Fused
         left += refused
         if found is not None:
             passes.append(found)
+    named = [statement.name for statement in plan.soft_passes]
+    left += [
+        (name, "two blocks have statistics of this name") for name in sorted({n for n in named if named.count(n) > 1})
+    ]
     if left:
         return FusedProgram("", (), tuple(fixed), tuple(left))
     functions = [function_text(one.function, one.item.name, one.atoms, one.codes) for one in passes]
@@ -138,7 +142,7 @@ class Writer:
         """The statements that need the probabilities."""
         return [
             statement
-            for statement in self.plan.maximise.passes
+            for statement in self.plan.soft_passes
             if any(mentions(whole, {self.item.probability}) for whole in expressions_of(statement))
         ]
 
@@ -219,11 +223,13 @@ class Writer:
             raise Unprintable(f"the probability stands at {at}")
         changes: dict[Expression, Expression] = {at: self.item.level}
         axes = tuple(self.item.level if index == at else index for index in statement.indices)
-        terms = checked(self.splitter.split(substitute(rest, changes)))
-        over = [index for index in statement.over if index not in self.rows and index != self.item.level]
-        if over or not set(self.item.axes) <= set(statement.over):
+        if not set(self.item.axes) <= set(statement.over):
             raise Unprintable("it is not a sum over the rows of the hidden variable")
-        return SoftSum(statement, axes, terms)
+        terms = self.splitter.split(substitute(rest, changes))
+        for index in statement.over:  # directions in which parameters vary, and axes inside a row
+            if index not in self.rows and index not in (at, self.item.level):
+                terms = collected([summed(term, index) for term in terms])
+        return SoftSum(statement, axes, checked(terms))
 
     def pool(self, pool: Pool) -> SoftPool:
         """Moments of features that the level does not change."""

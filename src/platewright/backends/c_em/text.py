@@ -34,7 +34,7 @@ def header(plan: HiddenPlan) -> str:
     lines = [
         f"/* {c_comment(plan.graph.title)}: one iteration of {what} over rows, derived and written by Platewright.",
         " *",
-        *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *plan.maximise.passes)),
+        *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *plan.soft_passes)),
         " *",
         " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
         " */",

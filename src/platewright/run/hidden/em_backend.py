@@ -1,7 +1,7 @@
 """Which steps of EM and mean field are C's: both, fused into one pass over the rows; the statistics alone; or none.
 
 A fused pass never stores probabilities, but knows hidden classes and chains of them only. Where hidden variables are
-Gaussian, meet along chains or on plates inside one another, or parameters take turns, NumPy makes the expectations and
+Gaussian, meet along chains or on plates inside one another, or parameters of EM take turns, NumPy makes them and
 C sums them up for EM; for mean field NumPy does, which keeps every digit of the pools of shrinking means.
 """
 
@@ -70,8 +70,10 @@ def why_not_fused(plan: HiddenPlan) -> str:
     if plan.latent.gaussian:
         found = [member.name for group in plan.latent.gaussian for member in group.members]
         return f"{', '.join(found)} {'is' if len(found) == 1 else 'are'} Gaussian"
-    if plan.takes_turns:
+    if plan.takes_turns and (isinstance(plan, EMPlan) or has_ties(plan)):
         return "parameters take turns"
+    if not plan.hidden:
+        return "nothing is hidden"
     if not all(chain.group.alone for chain in plan.latent.chains):
         return "a chain meets other hidden variables"
     if inner := next((group for group in plan.latent.groups if group.places), None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.elimination.loadings import direction_sizes
 from platewright.family import Array
-from platewright.program.program import EVIDENCE
+from platewright.program.program import EVIDENCE, Program
 from platewright.run.exact.posterior import Posterior
 from platewright.run.exact.runner import choose_runner
 from platewright.run.execute import Loaded, Statistics, finish, loaded
@@ -20,13 +20,16 @@ from platewright.run.hidden.chain_group import chain_entropy, entropy_of, possib
 from platewright.run.hidden.few_rows import few_rows
 from platewright.run.hidden.field_moments import field_moments, mean_values, value_moments
 from platewright.run.hidden.gaussian_hidden import condition, with_points
+from platewright.run.hidden.native_blocks import NativeBlocks
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import NativeEM
+from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.starting import starting_values
 from platewright.schemas.field_blocks import ENTROPY, FieldBlock
 from platewright.schemas.mean_field import MeanFieldPlan
 
+Values = Mapping[str, Array]
 STATISTICS = "statistics"
 """What stands in place of hidden probabilities where a pass has left nothing but their statistics."""
 
@@ -83,15 +86,26 @@ class Runner:
 
     def posterior(self, expectations: Mapping[str, Any]) -> Settled:
         """The distribution of each block in turn, given hidden probabilities and moments of the other blocks."""
-        if STATISTICS in expectations:
-            return self.settled(expectations[STATISTICS])
+        left = expectations.get(STATISTICS)
+        if left is None:
+            return self.turns(self.summed, expectations)
+        if not isinstance(left, NativeBlocks):
+            return self.settled(left)
+        given = {name: value for name, value in expectations.items() if name != STATISTICS}
+        try:
+            return self.turns(left.statistics, given)
+        except Doubtful as doubt:
+            left.native.lost(doubt)
+            return self.turns(self.summed, {**given, **self.expected(given)[0]})
+
+    def turns(self, statistics: Callable[[Program, Values], Statistics], expectations: Values) -> Settled:
+        """One block after another, each with its statistics given what is known of the others by then."""
         known = {**self.columns, **expectations}
         values: dict[str, Array] = {}
         moments: dict[str, Array] = {}
         others = 0.0
         for block, program in zip(self.plan.fields, self.plan.latent.programs, strict=True):
-            # Means that shrink to nothing leave columns that follow from others: then every digit of a pool counts.
-            found = choose_runner(program, "numpy", 0).statistics(known, self.all_sizes)
+            found = statistics(program, known)
             values |= finish(program, loaded(program), found, known, self.all_sizes)
             posterior = Posterior(self.plan.complete, values, {**self.columns, **expectations}, self.sizes)
             own = self.moments(posterior, block)
@@ -100,6 +114,11 @@ class Runner:
             if block is not self.plan.fields[-1] and not self.plain:
                 others += self.entropy(block, {**values, **own})
         return Settled(posterior, float(values[EVIDENCE]) + others, moments)
+
+    def summed(self, program: Program, known: Values) -> Statistics:
+        """The statistics of a block from hidden probabilities, row by row."""
+        # Means that shrink to nothing leave columns that follow from others: then every digit of a pool counts.
+        return choose_runner(program, "numpy", 0).statistics(known, self.all_sizes)
 
     def settled(self, found: Statistics) -> Settled:
         """The distribution of the only block from its statistics, its log normaliser and its moments."""
@@ -125,6 +144,8 @@ class Runner:
         found = native.soft(moments) if native is not None else None
         if found is None or not np.isfinite(found.entropy):
             return self.expected(moments)
+        if isinstance(native, NativeEM) and self.plan.takes_turns:
+            return {STATISTICS: NativeBlocks(native, found)}, found.entropy
         return {STATISTICS: found.statistics}, found.entropy
 
     def kept(self, moments: Mapping[str, Array], expectations: Mapping[str, Any]) -> Mapping[str, Any]:

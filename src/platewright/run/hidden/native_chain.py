@@ -128,10 +128,10 @@ class NativeChain(ChainPart):
             raise MemoryError("no memory for the working space of a pass")
         return results
 
-    def statistics(self, sums: Sums) -> dict[str, Any]:
-        """As the NumPy module of the maximisation gives them, by name of statement."""
+    def statistics(self, sums: Sums, wanted: frozenset[str] | None = None) -> dict[str, Any]:
+        """As the NumPy module of the maximisation gives them, by name of statement; all of them, or some."""
         assert isinstance(sums, ChainSums) and sums.moves is not None
-        return super().statistics(sums) | self.moves.statistics(sums.moves)
+        return super().statistics(sums, wanted) | self.moves.statistics(sums.moves, wanted)
 
 
 def in_threads(count: int, threads: int, work: Callable[[int], int]) -> list[int]:

@@ -8,7 +8,8 @@ A sequence that has ended repeats its last row; the pass gives such rows no weig
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,12 @@ class ChainSums(Sums):
     moves: ChainSums | None = None
     """The same for the values of two neighbouring steps."""
 
+    def at(self, values: Mapping[str, Array]) -> ChainSums:
+        """The same sums, to be contracted with coefficients at other values."""
+        first, later = (phase.at(values) for phase in self.phases)
+        moves = None if self.moves is None else self.moves.at(values)
+        return replace(self, environment=later.environment, phases=(first, later), moves=moves)
+
     @property
     def mean_log_weight(self) -> float:
         """That of first steps, of later ones, and of neighbours."""
@@ -110,7 +117,7 @@ class ChainContraction(Contraction):
         super().__init__(layout)
         self.levels = layout.levels_of
 
-    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...]) -> Doubles:
+    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], absolute: bool = False) -> Doubles:
         """`axes` of the sum of all terms; levels that are not asked for are summed."""
         assert isinstance(sums, ChainSums)
         kept = tuple(axis for axis in axes if axis not in self.levels)
@@ -122,6 +129,7 @@ class ChainContraction(Contraction):
                 value = np.moveaxis(source[one.places], -1, 0).reshape(*extents, *one.places.shape)
                 if one.coefficient != ONE:
                     value = value * evaluate(one.coefficient, phase.environment, (*self.levels, *one.axes))
+                value = np.abs(value) if absolute else value
                 found += value.sum(axis=tuple(range(found.ndim, value.ndim)))
         lost = tuple(k for k, level in enumerate(self.levels) if level not in axes)
         left = [*(level for level in self.levels if level in axes), *kept]

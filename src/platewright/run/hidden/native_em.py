@@ -30,6 +30,7 @@ from platewright.run.hidden.chain_group import recursed
 from platewright.run.hidden.native_chain import NativeChain
 from platewright.run.hidden.native_em_pass import NativePass
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
+from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden_plan import HiddenPlan
 
 
@@ -50,6 +51,8 @@ class SoftStep:
     log_norm: float
     steepest: float
     entropy: float
+    passed: tuple[tuple[NativePass, Sums], ...] = ()
+    """The sums themselves, of which statistics at other values can be made."""
 
 
 class NativeEM:
@@ -96,7 +99,7 @@ class NativeEM:
 
     def compiled(self, program: EMProgram) -> list[tuple[NativePass, Any]]:
         """The passes with their functions."""
-        if self.plan.takes_turns:
+        if self.plan.takes_turns and isinstance(self.plan, EMPlan):
             raise Unprintable("its parameters take turns, block after block")
         if program.left:
             name, reason = program.left[0]
@@ -121,7 +124,7 @@ class NativeEM:
 
     def without_hidden(self, program: EMProgram) -> dict[str, Any]:
         """Statistics that no hidden variable has part in: the same in every iteration."""
-        if not program.fixed:
+        if not program.fixed or self.plan.takes_turns:  # blocks have those that follow from moments of others
             return {}
         small = replace(self.plan.maximise, passes=program.fixed, body=(), results=())
         module = loaded(small)
@@ -139,20 +142,28 @@ class NativeEM:
 
     def soft(self, values: Mapping[str, Array]) -> SoftStep | None:
         """What the rows leave at given parameters, or moments; nothing where digits were lost, which is counted."""
-        passed: list[Sums] = []
+        passed: list[tuple[NativePass, Sums]] = []
         found = dict(self.fixed)
         try:
             for one, function in self.passes:
                 sums, statistics = self.careful_pass(one, function, values)
-                passed.append(sums)
+                passed.append((one, sums))
                 found |= statistics
         except Doubtful as doubt:
-            self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
+            self.lost(doubt)
             return None
+        every = [sums for _, sums in passed]
+        log_norm = sum(sums.log_norm for sums in every)
+        steepest = max((sums.steepest for sums in every), default=-np.inf)
+        entropy = sum(sums.entropy for sums in every)
+        if self.plan.takes_turns:
+            return SoftStep({}, log_norm, steepest, entropy, tuple(passed))
         statistics = {self.keys[s.name]: found[s.name] for s in self.plan.maximise.passes}
-        log_norm = sum(sums.log_norm for sums in passed)
-        steepest = max((sums.steepest for sums in passed), default=-np.inf)
-        return SoftStep(statistics, log_norm, steepest, sum(sums.entropy for sums in passed))
+        return SoftStep(statistics, log_norm, steepest, entropy, tuple(passed))
+
+    def lost(self, doubt: Doubtful) -> None:
+        """Count a step that is NumPy's, with its reason."""
+        self.by_numpy[str(doubt)] = self.by_numpy.get(str(doubt), 0) + 1
 
     def careful_pass(self, one: NativePass, function: Any, values: Mapping[str, Array]) -> tuple[Sums, dict[str, Any]]:
         """About common centres; else about the peak of each level; else about the mean of its rows."""

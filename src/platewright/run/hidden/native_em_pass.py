@@ -9,7 +9,7 @@ import ctypes
 import math
 import threading
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -164,12 +164,17 @@ class NativePass:
 
     # -- statistics ----------------------------------------------------------------------------------------------------
 
-    def statistics(self, sums: Sums) -> dict[str, Any]:
-        """As the NumPy module of the maximisation gives them, by name of statement."""
-        found: dict[str, Any] = {
-            s.statement.name: self.contraction.contracted(sums, placed, s.axes)[()] for s, placed in self.sums
-        }
-        return found | {pool.pool.statement.name: pool.result(sums) for pool in self.pools}
+    def statistics(self, sums: Sums, wanted: frozenset[str] | None = None) -> dict[str, Any]:
+        """As the NumPy module of the maximisation gives them, by name of statement; all of them, or some."""
+        found: dict[str, Any] = {}
+        for one, placed in self.sums:
+            name = one.statement.name
+            if wanted is None or name in wanted:
+                squared = len(one.terms) > 1 and any(len(term.atoms) > 1 for term in one.terms)
+                way = partial(self.contraction.careful, name=name) if squared else self.contraction.contracted
+                found[name] = way(sums, placed, one.axes)[()]
+        pools = {pool.pool.statement.name: pool for pool in self.pools}
+        return found | {name: pool.result(sums) for name, pool in pools.items() if wanted is None or name in wanted}
 
     def peaks(self, values: Mapping[str, Array]) -> dict[str, Doubles]:
         """Centres for each level: where its log weight is largest, as far as the columns with squares go."""

@@ -6,6 +6,7 @@ statistic[i] = sum over k, p of coefficient[k, i, p] sum[place(i, p), k]
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from platewright.algebra.substitution import substitute
 from platewright.backends.c_em.em import SoftPool, moment
 from platewright.backends.c_em.split import Terms, canonical
 from platewright.backends.numpy.twofold import two_sum
+from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Layout, Places
 
 LOSS = 1e-6
@@ -49,6 +51,10 @@ class Sums:
     logs: tuple[Doubles, Doubles]
     """How functions and entries enter the log weights."""
 
+    def at(self, values: Mapping[str, Array]) -> Sums:
+        """The same sums, to be contracted with coefficients at other values."""
+        return replace(self, environment=self.environment.with_values(values))
+
     @property
     def mean_log_weight(self) -> float:
         """The sum over rows of expected log weights, which are sums of what was summed."""
@@ -80,7 +86,14 @@ class Contraction:
             found.append(Placed(term.coefficient, every, kind, places))
         return found
 
-    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...]) -> Doubles:
+    def careful(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], name: str) -> Doubles:
+        """The same, where no more than digits enough are lost when large terms cancel."""
+        found, size = self.contracted(sums, placed, axes), self.contracted(sums, placed, axes, absolute=True)
+        if (np.abs(found) < LOSS * size).any():
+            raise Doubtful(f"{name} is a difference of large squares")
+        return found
+
+    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], absolute: bool = False) -> Doubles:
         """`axes` of the sum of all terms: coefficients times sums, summed over the level where it is not asked for."""
         kept = tuple(axis for axis in axes if axis != self.level)
         shape = tuple(self.sizes[axis.plate] for axis in kept)
@@ -90,6 +103,7 @@ class Contraction:
             value = np.moveaxis(source[one.places], -1, 0)
             if one.coefficient != ONE:
                 value = value * evaluate(one.coefficient, sums.environment, (self.level, *one.axes))
+            value = np.abs(value) if absolute else value
             found += value.sum(axis=tuple(range(1 + len(kept), value.ndim)))
         if self.level not in axes:
             return np.asarray(found.sum(axis=0))
