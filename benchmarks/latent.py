@@ -1,8 +1,8 @@
-"""What an iteration of EM, or a Gibbs sweep, costs beside its peers: what was measured, the target, pass or miss.
+"""What an iteration of EM or mean field, or a Gibbs sweep, costs beside its peers: measured, the target, pass or miss.
 
     PYTHONPATH=src python benchmarks/latent.py [--quick] [--only NAME ...]
 
-NAME is one of full, diagonal, classes, factors, hmm, hmm-gaussian, first and gibbs.
+NAME is one of full, diagonal, classes, lda, holes, factors, hmm, hmm-gaussian, the field-... lines, first and gibbs.
 
 One thread, float64, the same number of iterations, and but for latent classes the same start. Time per iteration is the
 slope between two numbers of iterations, so nobody's set-up is charged to its iterations; the runs take turns and the
@@ -29,6 +29,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from class_peers import absent, class_peers  # noqa: E402
 from factors import factors  # noqa: E402
+from fields import FIELDS  # noqa: E402
 from gibbs_sweeps import beside_jags, beside_numpy  # noqa: E402
 from holes import holes  # noqa: E402
 from side_by_side import Line, fresh  # noqa: E402
@@ -304,6 +305,11 @@ def gibbs(setting: Setting) -> list[Line]:
     return [*beside_numpy(setting.quick, setting.repeats), *beside_jags(setting.repeats)]
 
 
+def field(line: Callable[[bool, int], Line], setting: Setting) -> list[Line]:
+    """A line of mean field."""
+    return [line(setting.quick, setting.repeats)]
+
+
 LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "full": partial(gaussian, "full", 30),
     "diagonal": partial(gaussian, "diagonal", 20),
@@ -313,6 +319,7 @@ LINES: Mapping[str, Callable[[Setting], list[Line]]] = {
     "factors": lambda setting: factors(setting.quick, setting.repeats),
     "hmm": partial(chain, 0),
     "hmm-gaussian": partial(chain, 4),
+    **{name: partial(field, line) for name, line in FIELDS.items()},
     "first": first_result,
     "gibbs": gibbs,
 }

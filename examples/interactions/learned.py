@@ -91,13 +91,9 @@ def finish(found, data, size):
     block1_cross_2 = block1["cross"][..., block1_columns[3] - block1_columns[1] : block1_columns[4] - block1_columns[1]]
     block1_cross_2 = block1_cross_2[..., 0]
     # rows of block1: residual: mean and scatter
-    block2_pool_1 = well_pooled(
+    block2_pool_1 = well_pooled_in_turn(
         [np.ravel(block1_left_0), np.ravel(block1_left_1), np.ravel(block1_left_2), np.ravel(block1_left)],
         1,
-        [
-            np.ravel(np.broadcast_to(np.arange(size_soil)[:, None, None], (size_soil, size_seed, size_block1_rows))),
-            np.ravel(np.broadcast_to(np.arange(size_seed)[:, None], (size_soil, size_seed, size_block1_rows))),
-        ],
         (size_soil, size_seed,),
     )
     # by_soil given the rest: jointly Gaussian
@@ -407,6 +403,23 @@ def pooled(features, weight, codes, shape, exact=False):
     return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
 
 
+def pooled_in_turn(features, weight, shape, exact=False):
+    """The pools of cells whose rows follow each other, as many in each cell."""
+    cells = int(np.prod(shape))
+    count = max(np.shape(f)[0] for f in (*features, weight) if np.ndim(f)) // max(cells, 1)
+    if count < ROWS_OF_EXACT_BLOCK:  # many cells of few rows are better taken together
+        together = pooled(features, weight, [np.repeat(np.arange(cells), count)], (cells,), exact)
+        return tuple(array.reshape((*shape, *array.shape[1:])) for array in together)
+    found = []
+    for cell in range(cells):
+        here = slice(cell * count, (cell + 1) * count)
+        own = [np.asarray(f)[here] if np.ndim(f) else f for f in (*features, weight)]
+        found.append(pooled(own[:-1], own[-1], [], (), exact))
+    if len({len(pool) for pool in found}) > 1:  # an exact pass that could change nothing has left no rest
+        found = [pool if len(pool) == 5 else (*pool, np.zeros_like(pool[2])) for pool in found]
+    return tuple(np.reshape(np.stack(part), (*shape, *np.shape(part[0]))) for part in zip(*found, strict=True))
+
+
 def side_by_side(features, start, stop, width):
     """The features of some rows as columns of one array."""
     block = np.empty((stop - start, width))
@@ -423,6 +436,12 @@ def well_pooled(features, weight, codes, shape):
     """The pool of rows in each cell, exact where the plain one lost too many digits."""
     pool = pooled(features, weight, codes, shape)
     return pooled(features, weight, codes, shape, exact=True) if is_ill_conditioned(pool) else pool
+
+
+def well_pooled_in_turn(features, weight, shape):
+    """The pools of cells whose rows follow each other, exact where the plain ones lost too many digits."""
+    pool = pooled_in_turn(features, weight, shape)
+    return pooled_in_turn(features, weight, shape, exact=True) if is_ill_conditioned(pool) else pool
 
 
 def pooled_block(block, weight, starts):

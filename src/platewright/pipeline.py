@@ -301,7 +301,7 @@ def _in_batches(
     check_options(plan, options)
     if isinstance(plan, EMPlan):
         return learn_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
-    return bound_in_batches(plan, *rows, seed=seed, options=options, columns=columns)
+    return bound_in_batches(plan, *rows, seed=seed, backend=backend, options=options, columns=columns)
 
 
 def _passed(

@@ -85,6 +85,31 @@ def test_a_pool_in_cells_is_a_pool_of_each_cell(exact: bool, seed: int, cells: i
         assert_same_pool(tuple(array[cell] for array in found), alone)
 
 
+@BOTH
+@given(seed=st.integers(0, 2**32 - 1), cells=st.integers(0, 6), count=st.sampled_from([0, 1, 20, 1200]))
+def test_cells_whose_rows_follow_each_other_need_no_codes(exact: bool, seed: int, cells: int, count: int) -> None:
+    rows, weights = random_rows(seed, 2 * cells * count)
+    codes = [np.repeat(np.arange(2), cells * count), np.tile(np.repeat(np.arange(cells), count), 2)]
+    wanted = support.pooled([rows, 1.0], weights, codes, (2, cells), exact)
+    found = support.pooled_in_turn([rows, 1.0], weights, (2, cells), exact)
+    assert [array.shape for array in found] == [array.shape for array in wanted]
+    for place in np.ndindex(2, cells):
+        assert_same_pool(tuple(array[place] for array in found), tuple(array[place] for array in wanted))
+
+
+def test_exact_pools_in_turn_stand_beside_those_that_had_nothing_to_gain() -> None:
+    generator = np.random.default_rng(0)
+    far = np.round(1e6 + generator.normal(size=70_000), 7)  # decimals whose floats have lost digits
+    near = generator.integers(0, 9, 70_000).astype(float)
+    found = support.pooled_in_turn([np.concatenate([far, near])], 1.0, (2,), exact=True)
+    lengths = []
+    for cell, values in enumerate((far, near)):
+        wanted = support.pooled([values], 1.0, [], (), exact=True)
+        assert_same_pool(tuple(array[cell] for array in found)[: len(wanted)], wanted)
+        lengths.append(len(wanted))
+    assert len(found) == 5 and lengths == [5, 4]
+
+
 @given(seed=st.integers(0, 2**32 - 1))
 def test_an_exact_pool_is_right_to_the_last_digit_whatever_the_condition(seed: int) -> None:
     rows, weights = random_rows(seed, 12)

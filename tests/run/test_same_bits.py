@@ -64,6 +64,13 @@ RUNS: dict[str, tuple[Callable[[], pw.Model], Callable[[], Table], dict[str, Any
     "EM with ties": (causes, cause_rows, {"goal": "map", "backend": "numpy"}),
     "mean field": (common, close_rows, {"by": "mean-field"}),
     "mean field with codes": (coded, coded_rows, {"by": "mean-field"}),
+    "mean field in C": (common, close_rows, {"by": "mean-field", "backend": "c"}),
+    "mean field with codes in C": (coded, coded_rows, {"by": "mean-field", "backend": "c"}),
+    "mean field with chains in C": (
+        lambda: sequences.counts(several=True),
+        count_rows,
+        {"by": "mean-field", "backend": "c"},
+    ),
 }
 
 

@@ -62,10 +62,9 @@ def statistics(data, size, exact=()):
     # for v given the statistics: Gamma
     count_z = np.sum(z_probability, axis=0)
     # rows of y: mean and scatter
-    block1_pool_1 = pooled(
-        [1, np.ravel(np.broadcast_to(y[:, None], (size_step, size_state)))],
-        np.ravel(z_probability),
-        [np.ravel(np.broadcast_to(np.arange(size_state), (size_step, size_state)))],
+    block1_pool_1 = pooled_in_turn(
+        [1, np.ravel(np.broadcast_to(y, (size_state, size_step)))],
+        np.ravel(z_probability.T),
         (size_state,),
         "block1_pool_1" in exact,
     )
@@ -330,6 +329,23 @@ def pooled(features, weight, codes, shape, exact=False):
         for array, value in zip(state, merged, strict=True):
             array[present] = value
     return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
+
+
+def pooled_in_turn(features, weight, shape, exact=False):
+    """The pools of cells whose rows follow each other, as many in each cell."""
+    cells = int(np.prod(shape))
+    count = max(np.shape(f)[0] for f in (*features, weight) if np.ndim(f)) // max(cells, 1)
+    if count < ROWS_OF_EXACT_BLOCK:  # many cells of few rows are better taken together
+        together = pooled(features, weight, [np.repeat(np.arange(cells), count)], (cells,), exact)
+        return tuple(array.reshape((*shape, *array.shape[1:])) for array in together)
+    found = []
+    for cell in range(cells):
+        here = slice(cell * count, (cell + 1) * count)
+        own = [np.asarray(f)[here] if np.ndim(f) else f for f in (*features, weight)]
+        found.append(pooled(own[:-1], own[-1], [], (), exact))
+    if len({len(pool) for pool in found}) > 1:  # an exact pass that could change nothing has left no rest
+        found = [pool if len(pool) == 5 else (*pool, np.zeros_like(pool[2])) for pool in found]
+    return tuple(np.reshape(np.stack(part), (*shape, *np.shape(part[0]))) for part in zip(*found, strict=True))
 
 
 def side_by_side(features, start, stop, width):

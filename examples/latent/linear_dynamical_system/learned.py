@@ -63,34 +63,24 @@ def statistics_0(data, size, exact=()):
     size_j = size["j"]
     size_h_points = 4 * size_k
     # rows of h: mean and scatter
-    block1_pool_1 = pooled(
+    block1_pool_1 = pooled_in_turn(
         [
-            np.reshape(
-                np.broadcast_to(h_earlier[:, None, :, :], (size_step, size_k, size_h_points, size_j)),
-                (-1, size_j),
-            ),
-            np.ravel(np.transpose(h_point, (0, 2, 1))),
+            np.reshape(np.broadcast_to(h_earlier, (size_k, size_step, size_h_points, size_j)), (-1, size_j)),
+            np.ravel(np.transpose(h_point, (2, 0, 1))),
         ],
         np.ravel(
-            np.broadcast_to(
-                ((1 - first_of_step) / size_h_points / q)[:, None, None], (size_step, size_k, size_h_points)
-            )
+            np.broadcast_to(((1 - first_of_step) / size_h_points / q)[:, None], (size_k, size_step, size_h_points))
         ),
-        [np.ravel(np.broadcast_to(np.arange(size_k)[:, None], (size_step, size_k, size_h_points)))],
         (size_k,),
         "block1_pool_1" in exact,
     )
     # rows of y: mean and scatter
-    block2_pool_1 = pooled(
+    block2_pool_1 = pooled_in_turn(
         [
-            np.reshape(
-                np.broadcast_to(h_point[:, None, :, :], (size_step, size_d, size_h_points, size_k)),
-                (-1, size_k),
-            ),
-            np.ravel(np.broadcast_to(y[:, :, None], (size_step, size_d, size_h_points))),
+            np.reshape(np.broadcast_to(h_point, (size_d, size_step, size_h_points, size_k)), (-1, size_k)),
+            np.ravel(np.broadcast_to(y.T[:, :, None], (size_d, size_step, size_h_points))),
         ],
         1.0 / size_h_points / r,
-        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_step, size_d, size_h_points)))],
         (size_d,),
         "block2_pool_1" in exact,
     )
@@ -559,6 +549,23 @@ def pooled(features, weight, codes, shape, exact=False):
         for array, value in zip(state, merged, strict=True):
             array[present] = value
     return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
+
+
+def pooled_in_turn(features, weight, shape, exact=False):
+    """The pools of cells whose rows follow each other, as many in each cell."""
+    cells = int(np.prod(shape))
+    count = max(np.shape(f)[0] for f in (*features, weight) if np.ndim(f)) // max(cells, 1)
+    if count < ROWS_OF_EXACT_BLOCK:  # many cells of few rows are better taken together
+        together = pooled(features, weight, [np.repeat(np.arange(cells), count)], (cells,), exact)
+        return tuple(array.reshape((*shape, *array.shape[1:])) for array in together)
+    found = []
+    for cell in range(cells):
+        here = slice(cell * count, (cell + 1) * count)
+        own = [np.asarray(f)[here] if np.ndim(f) else f for f in (*features, weight)]
+        found.append(pooled(own[:-1], own[-1], [], (), exact))
+    if len({len(pool) for pool in found}) > 1:  # an exact pass that could change nothing has left no rest
+        found = [pool if len(pool) == 5 else (*pool, np.zeros_like(pool[2])) for pool in found]
+    return tuple(np.reshape(np.stack(part), (*shape, *np.shape(part[0]))) for part in zip(*found, strict=True))
 
 
 def side_by_side(features, start, stop, width):

@@ -79,7 +79,7 @@ def _in_c(plan: AnyPlan) -> str:
             nodes = plan.graph.nodes
             found = gibbs_source(plan, [name for name, node in nodes.items() if "@" in name or node.domain.is_discrete])
             return f"{_arrays(found)}{found.text}"
-        case EMPlan() if plan.hidden and not plan.latent.gaussian:
+        case EMPlan() | MeanFieldPlan() if plan.hidden and not plan.latent.gaussian:
             program = em_program(plan)
             if not program.left:
                 return program.source

@@ -46,8 +46,16 @@ def _rank(statistic: Expression) -> int:
 
 def expected_statistics(family: Family) -> tuple[Expression, ...]:
     """`E t_i` for each statistic, over the family's own parameters and event axes."""
+    return _over_parameters(family.name, family.natural, family.statistics)
+
+
+@lru_cache(maxsize=64)
+def _over_parameters(
+    name: str, natural: tuple[Expression, ...], statistics: tuple[Expression, ...]
+) -> tuple[Expression, ...]:
+    """The same, made once: mean field asks after every update."""
     arguments = {}
-    for number, (natural, statistic) in enumerate(zip(family.natural, family.statistics, strict=True)):
+    for number, (weighed, statistic) in enumerate(zip(natural, statistics, strict=True)):
         axes = (EVENT, EVENT_TOO)[: _rank(statistic)]
-        arguments[f"weight{number}"] = Argument(natural, axes)
-    return tuple(instantiate(moment, arguments) for moment in _expected(family.name))
+        arguments[f"weight{number}"] = Argument(weighed, axes)
+    return tuple(instantiate(moment, arguments) for moment in _expected(name))

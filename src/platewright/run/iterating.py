@@ -24,7 +24,7 @@ from platewright.run.hidden.em_search import OPTIONS as EM_OPTIONS
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.few_rows import Gathered, gathered_once, run_on_few
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.hidden.mean_field_search import run_mean_field
+from platewright.run.hidden.mean_field_search import native_field, run_mean_field
 from platewright.run.hidden.mean_field_search import run_on_few as field_on_few
 from platewright.run.samplers.collapsed_fit import CollapsedFit, run_collapsed
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
@@ -115,13 +115,14 @@ def _run(
             for program in soft.latent.programs:
                 check_sizes(program, own, plan.latent.points | plan.noises)
             path = options.pop("checkpoint", None)
-            store = _checkpoint(plan, columns, path, {**options, "seed": seed})
-            told = {"seed": seed, "checkpoint": store, **options}
             if isinstance(less, Gathered):
-                bounded = field_on_few(less, plan, columns, sizes, **told)
+                store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": less.backend})
+                bounded = field_on_few(less, plan, columns, sizes, seed=seed, checkpoint=store, **options)
                 return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed, backend=less.backend)
-            bounded = run_mean_field(plan, columns, sizes, **told)
-            return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed)
+            native, chosen, why = native_field(plan, columns, sizes, backend)
+            store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": chosen})
+            bounded = run_mean_field(plan, columns, sizes, native=native, seed=seed, checkpoint=store, **options)
+            return MeanFieldFit(plan, columns, sizes, bounded, labels=labels, seed=seed, backend=chosen, why=why)
         case EvidencePlan():
             return run_evidence(plan, columns, sizes, labels, seed, backend, options)
         case CollapsedPlan():

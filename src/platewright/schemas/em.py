@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
-from platewright.algebra.expression import mentions
+from platewright.algebra.expression import Index, mentions
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
@@ -67,6 +67,11 @@ class EMPlan:
         """All parameters, each once."""
         raised = (ascent.variables for ascent in self.ascents)
         return tuple(dict.fromkeys(name for group in (*self.solved, *raised) for name in group))
+
+    @property
+    def row_parameters(self) -> dict[str, tuple[Index, ...]]:
+        """What the log factors of rows are functions of beside the data, with its axes: the unknowns themselves."""
+        return {name: self.graph.nodes[name].axes for name in self.graph.unknown}
 
     @property
     def takes_turns(self) -> bool:

@@ -14,11 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from platewright.algebra.expression import mentions
+from platewright.algebra.expression import Index, mentions
 from platewright.elimination.state import GaussianConditional
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.program import Program
+from platewright.program.statements import Pool, Statistic
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import Prepared, plan_exact, prepare
 from platewright.schemas.field_blocks import FieldBlock, expected_factor, find_blocks, joint_block
@@ -67,6 +68,24 @@ class MeanFieldPlan:
         conditionals = tuple(conditional for block in self.fields for conditional in block.plan.conditionals)
         factors = tuple(factor for factor in prepare(self.graph).graph.factors)
         return replace(last, graph=self.graph, conditionals=conditionals, factors=factors)
+
+    @property
+    def row_parameters(self) -> dict[str, tuple[Index, ...]]:
+        """What the log factors of rows are functions of beside the data, with its axes: moments of the parameters."""
+        found = {name: self.graph.nodes[name].axes for name in self.graph.unknown}
+        for block in self.fields:
+            found |= block.expecter.arrays
+        return found
+
+    @property
+    def soft_passes(self) -> tuple[Statistic | Pool, ...]:
+        """The statistics of all blocks: they are of the same hidden probabilities, so one pass leaves them all."""
+        return tuple(dict.fromkeys(statement for program in self.latent.programs for statement in program.passes))
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether blocks of parameters are updated given moments of each other."""
+        return len(self.fields) > 1
 
     @property
     def maximise(self) -> Program:

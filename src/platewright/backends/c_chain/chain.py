@@ -34,8 +34,8 @@ from platewright.graph.graph import Factor
 from platewright.language.plate import beginning
 from platewright.program.program import expressions_of
 from platewright.program.statements import Cell, Feature, Pool, Statistic
-from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Hidden
+from platewright.schemas.hidden_plan import HiddenPlan
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class EMProgram:
     left: tuple[tuple[str, str], ...]
 
 
-def em_program(plan: EMPlan) -> EMProgram:
+def em_program(plan: HiddenPlan) -> EMProgram:
     """The passes of a plan, those of chains among them; any refusal leaves the whole plan to NumPy."""
     chains = [item for item in plan.hidden if item.chain]
     if not chains:
@@ -99,7 +99,7 @@ def shown(one: ChainPass) -> list[str]:
     return lines
 
 
-def chain_pass(plan: EMPlan, item: Hidden, function: str) -> ChainPass:
+def chain_pass(plan: HiddenPlan, item: Hidden, function: str) -> ChainPass:
     """Weights and statistics of a chain, pulled apart."""
     marker = f"{item.name}.is first"
     single, pair = chain_weights(item, marker)
@@ -168,7 +168,7 @@ def marked(statement: Statistic | Pool, item: Hidden, marker: str) -> Statistic 
 class _Single(Writer):
     """Splits what depends on the value of one step."""
 
-    def __init__(self, plan: EMPlan, item: Hidden, function: str, marker: str, whole: Expression) -> None:
+    def __init__(self, plan: HiddenPlan, item: Hidden, function: str, marker: str, whole: Expression) -> None:
         self.whole = whole
         self.marker = marker
         super().__init__(plan, item, function)

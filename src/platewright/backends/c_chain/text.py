@@ -14,13 +14,13 @@ from platewright.backends.c_em.look_up import LOOK_UPS
 from platewright.backends.c_em.softening import SOFTENING
 from platewright.backends.c_em.support import SUPPORT
 from platewright.backends.c_em.text import header
-from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden_plan import HiddenPlan
 
 WIDTHS = (8, 4, 2, 1)
 """Sequences side by side: what is kept of so many stays in the second cache, and a register of any machine is full."""
 
 
-def chain_file(plan: EMPlan, functions: list[str], own: bool) -> str:
+def chain_file(plan: HiddenPlan, functions: list[str], own: bool) -> str:
     """The whole file; with `own` there are chains whose moves change from step to step."""
     plain, rows = (any(call in function for function in functions) for call in ("look_up(", "soften("))
     defined = [

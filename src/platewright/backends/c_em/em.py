@@ -27,13 +27,15 @@ from platewright.algebra.expression import (
 from platewright.algebra.node import Expression
 from platewright.algebra.substitution import substitute
 from platewright.backends.c.expression import Unprintable
-from platewright.backends.c_em.split import Splitter, Term, Terms, canonical, product
+from platewright.backends.c_em.split import Splitter, Term, Terms, canonical, collected, product, summed
 from platewright.backends.c_em.text import file_text, function_text
 from platewright.backends.naming import Names
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Hidden
+from platewright.schemas.hidden_plan import HiddenPlan
+from platewright.schemas.mean_field import MeanFieldPlan
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,12 @@ class FusedProgram:
     left: tuple[tuple[str, str], ...]
 
 
-def em_source(plan: EMPlan) -> str:
+def em_source(plan: HiddenPlan) -> str:
     """The file as text."""
     return fused_program(plan).source
 
 
-def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProgram:
+def fused_program(plan: HiddenPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProgram:
     """The fused passes of a plan, but for hidden variables whose passes are made elsewhere.
 
     Any refusal leaves the whole plan to NumPy, which then has all probabilities.
@@ -106,13 +108,13 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
     for statement in soft_statements(plan):
         used = {name for whole in expressions_of(statement) for name in names(whole)}
         met = probabilities & used
-        if not met and used & set(plan.learned):
+        if not met and isinstance(plan, EMPlan) and used & set(plan.learned):
             left.append((statement.name, "it goes over all rows and changes with the parameters"))
         elif not met:
             fixed.append(statement)
         elif len(met) > 1:
             left.append((statement.name, f"it needs {' and '.join(sorted(met))} together"))
-    for ascent in plan.ascents:
+    for ascent in plan.ascents if isinstance(plan, EMPlan) else ():
         if any(mentions(factor.expression, probabilities) for factor in ascent.factors):
             left.append((", ".join(ascent.variables), "what it is raised along goes over all rows"))
     for item in plan.hidden:
@@ -125,27 +127,33 @@ def fused_program(plan: EMPlan, elsewhere: tuple[Hidden, ...] = ()) -> FusedProg
         left += refused
         if found is not None:
             passes.append(found)
+    named = [statement.name for statement in soft_statements(plan)]
+    left += [
+        (name, "two blocks have statistics of this name") for name in sorted({n for n in named if named.count(n) > 1})
+    ]
     if left:
         return FusedProgram("", (), tuple(fixed), tuple(left))
     functions = [function_text(one.function, one.item.name, one.atoms, one.codes) for one in passes]
     return FusedProgram(file_text(plan, functions), tuple(passes), tuple(fixed), ())
 
 
-def soft_statements(plan: EMPlan) -> list[Statistic | Pool]:
-    """The statistics of all blocks of parameters, each with a name of its own."""
+def soft_statements(plan: HiddenPlan) -> list[Statistic | Pool]:
+    """The statistics of all blocks of parameters; those of EM each with a name of its own."""
+    if isinstance(plan, MeanFieldPlan):
+        return list(plan.soft_passes)
     programs = enumerate(plan.latent.programs)
     return [replace(s, name=name_in(plan, number, s.name)) for number, program in programs for s in program.passes]
 
 
-def name_in(plan: EMPlan, block: int, name: str) -> str:
-    """The name of a statistic of a block: blocks that take turns may have the same names."""
-    return f"{name} of block {block}" if plan.takes_turns else name
+def name_in(plan: HiddenPlan, block: int, name: str) -> str:
+    """The name of a statistic of a block: blocks of EM that take turns may have the same names."""
+    return f"{name} of block {block}" if isinstance(plan, EMPlan) and plan.takes_turns else name
 
 
 class Writer:
     """Splits the log weights and the soft statistics of one hidden variable."""
 
-    def __init__(self, plan: EMPlan, item: Hidden, function: str) -> None:
+    def __init__(self, plan: HiddenPlan, item: Hidden, function: str) -> None:
         self.plan = plan
         self.item = item
         self.function = function
@@ -165,13 +173,14 @@ class Writer:
     def new_splitter(self) -> Splitter:
         """How expressions of a row are pulled apart, before any function of it has a centre."""
         nodes = self.plan.graph.nodes
-        axes = {name: node.axes for name, node in nodes.items()}
+        parameters = self.plan.row_parameters
+        axes = {**{name: node.axes for name, node in nodes.items()}, **parameters}
         finite = {
             name: str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
             for name, node in nodes.items()
             if node.domain.is_finite and self.plan.graph.is_known(name)
         }
-        return Splitter(self.rows, self.item.level, frozenset(self.plan.graph.unknown), axes, finite=finite)
+        return Splitter(self.rows, self.item.level, frozenset(parameters), axes, finite=finite)
 
     def log_weight(self) -> tuple[str, Expression]:
         """The log weight of a level, and its name."""
@@ -252,11 +261,14 @@ class Writer:
             raise Unprintable(f"the probability stands at {at}")
         changes: dict[Expression, Expression] = {at: self.item.level}
         axes = tuple(self.item.level if index == at else index for index in statement.indices)
-        terms = checked(self.splitter.split(substitute(rest, changes)))
-        over = [index for index in statement.over if index not in self.rows and index != self.item.level]
-        if over or not set(self.item.axes) <= set(statement.over):
+        if not set(self.item.axes) <= set(statement.over):
             raise Unprintable("it is not a sum over the rows of the hidden variable")
-        return SoftSum(statement, axes, terms, mentions(rest, set(self.plan.learned)))
+        terms = self.splitter.split(substitute(rest, changes))
+        for index in statement.over:  # directions in which parameters vary, and axes inside a row
+            if index not in self.rows and index not in (at, self.item.level):
+                terms = collected([summed(term, index) for term in terms])
+        others = self.plan.learned if isinstance(self.plan, EMPlan) else self.plan.row_parameters
+        return SoftSum(statement, axes, checked(terms), mentions(rest, set(others)))
 
     def pool(self, pool: Pool) -> SoftPool:
         """Moments of features that the level does not change."""

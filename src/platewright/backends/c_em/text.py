@@ -14,6 +14,7 @@ from platewright.backends.c_em.softening import SOFTENING
 from platewright.backends.c_em.support import SUPPORT
 from platewright.program.program import statement_text
 from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden_plan import HiddenPlan
 
 BLOCK = 256
 """Rows worked on at once: all functions of so many rows stay in the second cache, and sums are loaded seldom."""
@@ -21,17 +22,18 @@ STRIDE = BLOCK + 8
 """From one column of a tile to the next, as the C has it."""
 
 
-def file_text(plan: EMPlan, functions: list[str]) -> str:
+def file_text(plan: HiddenPlan, functions: list[str]) -> str:
     """The whole file."""
     shared = [SUPPORT, SOFTENING] + [LOOK_UPS] * any("look_up(" in function for function in functions)
     return "\n\n".join([header(plan), *(text.strip("\n") for text in shared), *functions]) + "\n"
 
 
-def header(plan: EMPlan) -> str:
+def header(plan: HiddenPlan) -> str:
     """What the file is for, in the words of the plan."""
+    what = "EM" if isinstance(plan, EMPlan) else "mean field"
     summed = dict.fromkeys(statement for program in plan.latent.programs for statement in program.passes)
     lines = [
-        f"/* {c_comment(plan.graph.title)}: one iteration of EM over rows, derived and written by Platewright.",
+        f"/* {c_comment(plan.graph.title)}: one iteration of {what} over rows, derived and written by Platewright.",
         " *",
         *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *summed)),
         " *",

@@ -77,6 +77,25 @@ def pooled(
     return tuple(array.reshape((*shape, *array.shape[1:])) for array in state)
 
 
+def pooled_in_turn(
+    features: Sequence[Array | float], weight: Array | float, shape: tuple[int, ...], exact: bool = False
+) -> Pool:
+    """The pools of cells whose rows follow each other, as many in each cell."""
+    cells = int(np.prod(shape))
+    count = max(np.shape(f)[0] for f in (*features, weight) if np.ndim(f)) // max(cells, 1)
+    if count < ROWS_OF_EXACT_BLOCK:  # many cells of few rows are better taken together
+        together = pooled(features, weight, [np.repeat(np.arange(cells), count)], (cells,), exact)
+        return tuple(array.reshape((*shape, *array.shape[1:])) for array in together)
+    found: list[Pool] = []
+    for cell in range(cells):
+        here = slice(cell * count, (cell + 1) * count)
+        own = [np.asarray(f)[here] if np.ndim(f) else f for f in (*features, weight)]
+        found.append(pooled(own[:-1], own[-1], [], (), exact))
+    if len({len(pool) for pool in found}) > 1:  # an exact pass that could change nothing has left no rest
+        found = [pool if len(pool) == 5 else (*pool, np.zeros_like(pool[2])) for pool in found]
+    return tuple(np.reshape(np.stack(part), (*shape, *np.shape(part[0]))) for part in zip(*found, strict=True))
+
+
 def side_by_side(features: Sequence[Array | float], start: int, stop: int, width: int) -> Array:
     """The features of some rows as columns of one array."""
     block = np.empty((stop - start, width))
@@ -95,6 +114,12 @@ def well_pooled(
     """The pool of rows in each cell, exact where the plain one lost too many digits."""
     pool = pooled(features, weight, codes, shape)
     return pooled(features, weight, codes, shape, exact=True) if is_ill_conditioned(pool) else pool
+
+
+def well_pooled_in_turn(features: Sequence[Array | float], weight: Array | float, shape: tuple[int, ...]) -> Pool:
+    """The pools of cells whose rows follow each other, exact where the plain ones lost too many digits."""
+    pool = pooled_in_turn(features, weight, shape)
+    return pooled_in_turn(features, weight, shape, exact=True) if is_ill_conditioned(pool) else pool
 
 
 def pooled_block(block: Array, weight: Array, starts: Array) -> Pool:

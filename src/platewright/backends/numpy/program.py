@@ -145,14 +145,18 @@ class Emitter:
         return f"np.sum({value}, axis={_axes(len(statement.over))})"
 
     def pool(self, statement: Pool, late: bool = False) -> list[str]:
-        self.printer.used |= {"well_pooled"} if late else {"pooled", "merged_pools", "is_ill_conditioned"}
+        in_turn = _cell_after_cell(statement)
+        function = f"{'well_' if late else ''}pooled{'_in_turn' if in_turn else ''}"
+        self.printer.used |= {function} if late else {function, "merged_pools", "is_ill_conditioned"}
         name = self.names(statement.name)
-        features = ", ".join(self.feature(feature, statement.over) for feature in statement.features)
-        codes = "".join(whole(self.rows(cell.code, statement.over), cell.code) + ", " for cell in statement.cells)
+        over = in_turn or statement.over
+        features = ", ".join(self.feature(feature, over) for feature in statement.features)
+        codes = "".join(whole(self.rows(cell.code, over), cell.code) + ", " for cell in statement.cells)
         shape = "".join(self.printer.size(cell.index.plate) + ", " for cell in statement.cells)
-        weight = self.rows(statement.weight, statement.over)
-        rows = f"[{features}], {weight}, [{codes.rstrip(', ')}], ({shape.rstrip(' ')})"
-        return [f"{name} = well_pooled({rows})" if late else f'{name} = pooled({rows}, "{name}" in exact)']
+        weight = self.rows(statement.weight, over)
+        cells = "" if in_turn else f"[{codes.rstrip(', ')}], "
+        rows = f"[{features}], {weight}, {cells}({shape.rstrip(' ')})"
+        return [f"{name} = {function}({rows})" if late else f'{name} = {function}({rows}, "{name}" in exact)']
 
     def feature(self, feature: Feature, over: tuple[Index, ...]) -> str:
         if not feature.inner:
@@ -250,6 +254,19 @@ class Emitter:
 def _axes(count: int) -> str:
     """The first axes of an array, as an argument."""
     return "0" if count == 1 else f"({', '.join(str(k) for k in range(count))})"
+
+
+def _cell_after_cell(pool: Pool) -> tuple[Index, ...] | None:
+    """An order of what a pool runs over in which the rows of each cell follow each other, where there is one.
+
+    Rows need no codes then, nor to be sorted by them; what is the same in all rows would not say how many there are.
+    """
+    codes = tuple(cell.code for cell in pool.cells)
+    found = tuple(code for code in codes if isinstance(code, Index) and code in pool.over)
+    varying = [pool.weight, *(feature.expression for feature in pool.features)]
+    if not codes or len(set(found)) < len(codes) or not any(free_indices(part) for part in varying):
+        return None
+    return (*found, *(index for index in pool.over if index not in found))
 
 
 LEARN = '''

@@ -34,6 +34,7 @@ from platewright.backends.numpy.pooling import (
     merged_pools,
     pooled,
     pooled_block,
+    pooled_in_turn,
     root_of_scatter,
     rows_of_pool,
     side_by_side,
@@ -43,6 +44,7 @@ from platewright.backends.numpy.pooling import (
     summed_products,
     weighted_rows,
     well_pooled,
+    well_pooled_in_turn,
     without_pool,
 )
 from platewright.backends.numpy.twofold import (
@@ -133,8 +135,10 @@ SHARED = (  # in the order in which an emitted file carries them
     decimal_rest,
     decimal_rest_of_each,
     pooled,
+    pooled_in_turn,
     side_by_side,
     well_pooled,
+    well_pooled_in_turn,
     pooled_block,
     exact_block,
     block_means,

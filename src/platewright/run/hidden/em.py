@@ -13,13 +13,11 @@ from platewright.algebra.expression import mentions
 from platewright.backends.kernels.ascent import ascended
 from platewright.errors import Unbounded
 from platewright.family import Array
-from platewright.language.plate import beginning
 from platewright.program.program import Program
 from platewright.run.checks.sanity import check_possible
 from platewright.run.exact.posterior import Posterior
 from platewright.run.exact.runner import compiled_passes
 from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
-from platewright.run.hidden.chain import some_steps
 from platewright.run.hidden.chain_group import possible, shared
 from platewright.run.hidden.climbing import Climb, Slope, climb
 from platewright.run.hidden.gaussian_hidden import condition, weighed, with_points
@@ -28,13 +26,12 @@ from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import EMStep, NativeEM
 from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.soft_start import start_expectations
+from platewright.run.hidden.starting_rows import starting_rows
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.starting import starting_values
 from platewright.run.samplers.unconstrained import unconstrained
 from platewright.schemas.em import EMPlan
 
-ROWS_TO_START = 5_000
-"""More rows than this say nothing more about where to start."""
 SHORT = 20
 """Iterations of each start before the best is carried on."""
 RAISES = 1
@@ -268,18 +265,6 @@ class Runner:
 
 def start_values(runner: Runner, generator: np.random.Generator) -> dict[str, Array]:
     """Parameters to start from: the mode of a soft guess, made on a choice of rows where there are many."""
-    plan, columns, sizes = runner.plan, runner.columns, runner.sizes
-    plates = {axes[0].plate for axes in plan.latent.elements}
-    row = min(plates, default="")
-    looked_up = any(node.domain.levels == row for node in plan.graph.nodes.values())  # rows that belong to these
-    if len(plates) == 1 and not plan.latent.gaussian and sizes[row] > ROWS_TO_START and not looked_up:
-        if any(item.chain for item in plan.hidden):
-            chosen = some_steps(columns[beginning(row)], ROWS_TO_START, generator)
-        else:
-            chosen = np.sort(generator.choice(sizes[row], ROWS_TO_START, replace=False))
-        few = {}
-        for name, values in columns.items():
-            axes = [axis.plate for axis in plan.graph.nodes[name].axes]
-            few[name] = np.take(values, chosen, axis=axes.index(row)) if row in axes else values
-        runner = Runner(plan, few, {**sizes, row: len(chosen)})
-    return runner.begun(start_expectations(plan, runner.columns, runner.sizes, generator), generator)
+    columns, sizes = starting_rows(runner.plan, runner.columns, runner.sizes, generator)
+    few = runner if sizes is runner.sizes else Runner(runner.plan, columns, sizes)
+    return few.begun(start_expectations(few.plan, columns, sizes, generator), generator)

@@ -29,7 +29,7 @@ from platewright.run.checks.sizing import check_sizes
 from platewright.run.execute import Statistics
 from platewright.run.hidden.batchable import fitted_in, opened
 from platewright.run.hidden.climbing import Climb, Slope
-from platewright.run.hidden.em import ROWS_TO_START, Estimate, Runner, start_values
+from platewright.run.hidden.em import Estimate, Runner, start_values
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search, with_initial
@@ -39,6 +39,7 @@ from platewright.run.hidden.native_em import EMStep, NativeEM
 from platewright.run.hidden.native_em_sums import Doubtful
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
+from platewright.run.hidden.starting_rows import ROWS_TO_START
 from platewright.schemas.em import EMPlan
 
 

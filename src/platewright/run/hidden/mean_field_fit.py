@@ -24,13 +24,16 @@ class MeanFieldFit(Iterated):
 
     derivation: MeanFieldPlan
     result: Bounded
+    why: str = ""
+    """What kept C from the pass over the rows, where it was asked for or would pay."""
 
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
         found = self.result
         count = len(found.changes if self.plain else found.bounds)
-        told = f"{state_of(found)} after {count} iterations ({self.backend})"
+        why = f": {self.why}" if self.why else ""
+        told = f"{state_of(found)} after {count} iterations ({self.backend}{why})"
         if self.plain:
             return f"mean-field: plain mean updates (Equation 26) of {self.derivation.summary}; no bound; {told}"
         return f"mean-field: {self.derivation.summary}; {told}"

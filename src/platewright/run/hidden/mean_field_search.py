@@ -17,8 +17,11 @@ from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint
 from platewright.run.checks.sanity import check_counts
 from platewright.run.hidden.climbing import FALL
+from platewright.run.hidden.em_backend import choose_field_backend, native_runner
 from platewright.run.hidden.few_rows import Gathered
-from platewright.run.hidden.mean_field import Runner, Settled
+from platewright.run.hidden.mean_field import Runner, Settled, with_noises
+from platewright.run.hidden.native_cliques import NativeCliques
+from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.stages import Stages
 from platewright.run.ticking import Ticker
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -44,9 +47,10 @@ class Updates(Protocol):
 
     @property
     def plain(self) -> bool: ...
-    def start(self, generator: np.random.Generator) -> Mapping[str, Any]: ...
+    def begun(self, generator: np.random.Generator) -> Mapping[str, Array]: ...
     def hidden(self, moments: Mapping[str, Array]) -> tuple[Mapping[str, Any], float]: ...
     def posterior(self, expectations: Mapping[str, Any]) -> Settled: ...
+    def kept(self, moments: Mapping[str, Array], expectations: Mapping[str, Any]) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +71,28 @@ class Track:
 
 
 def run_mean_field(
-    plan: MeanFieldPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], update: str = "bound", **options: Any
+    plan: MeanFieldPlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    update: str = "bound",
+    native: NativeEM | NativeCliques | None = None,
+    **options: Any,
 ) -> Bounded:
     """The search of `searched` with all rows in memory."""
-    return searched(Runner(plan, columns, sizes, is_plain(update)), **options)
+    return searched(Runner(plan, columns, sizes, is_plain(update), native), **options)
+
+
+def native_field(
+    plan: MeanFieldPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], backend: str
+) -> tuple[NativeEM | NativeCliques | None, str, str]:
+    """The C of the pass over the rows where it is wanted and there is one; which backend it is then, and why not C."""
+    chosen, why = choose_field_backend(plan, backend, sizes)
+    if chosen != "c":
+        return None, chosen, why
+    native = native_runner(plan, columns, with_noises(plan, sizes))
+    if native.native:
+        return native, "c", ""
+    return None, "numpy", native.left[0][1]
 
 
 def run_on_few(
@@ -121,7 +143,7 @@ class Tracks(Stages[Track]):
         self.objective = "largest change" if runner.plain else "bound"
 
     def begun(self, generator: np.random.Generator) -> Track:
-        return Track(self.runner.posterior(self.runner.start(generator)).moments)
+        return Track(self.runner.begun(generator))
 
     def again(self, run: Track) -> Track:
         return replace(run, before=run.moments, settled=None)
@@ -165,7 +187,7 @@ class Tracks(Stages[Track]):
     def ended(self, track: Track) -> Bounded:
         """What is kept of a run."""
         assert track.settled is not None
-        known = {**track.before, **track.expectations}
+        known = self.runner.kept(track.before, track.expectations)
         values, plain = track.settled.posterior.values, self.runner.plain
         bounds, changes = ((), track.history) if plain else (track.history, ())
         return Bounded(values, known, bounds, track.converged, track.interrupted, changes)

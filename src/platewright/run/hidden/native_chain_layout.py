@@ -98,10 +98,16 @@ class ChainSums(Sums):
     """The same for the values of two neighbouring steps."""
 
     def at(self, values: Mapping[str, Array]) -> ChainSums:
-        """The same sums for coefficients at other parameters."""
+        """The same sums, to be contracted with coefficients at other values."""
         first, later = (phase.at(values) for phase in self.phases)
         moves = None if self.moves is None else self.moves.at(values)
         return replace(self, environment=later.environment, phases=(first, later), moves=moves)
+
+    @property
+    def mean_log_weight(self) -> float:
+        """That of first steps, of later ones, and of neighbours."""
+        moved = 0.0 if self.moves is None else self.moves.mean_log_weight
+        return sum(phase.mean_log_weight for phase in self.phases) + moved
 
 
 class ChainContraction(Contraction):
@@ -111,8 +117,8 @@ class ChainContraction(Contraction):
         super().__init__(layout)
         self.levels = layout.levels_of
 
-    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], sizes: bool = False) -> Doubles:
-        """`axes` of the sum of all terms, or of their sizes; levels that are not asked for are summed."""
+    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], absolute: bool = False) -> Doubles:
+        """`axes` of the sum of all terms; levels that are not asked for are summed."""
         assert isinstance(sums, ChainSums)
         kept = tuple(axis for axis in axes if axis not in self.levels)
         extents = tuple(self.sizes[level.plate] for level in self.levels)
@@ -123,7 +129,8 @@ class ChainContraction(Contraction):
                 value = np.moveaxis(source[one.places], -1, 0).reshape(*extents, *one.places.shape)
                 if one.coefficient != ONE:
                     value = value * evaluate(one.coefficient, phase.environment, (*self.levels, *one.axes))
-                found += (np.abs(value) if sizes else value).sum(axis=tuple(range(found.ndim, value.ndim)))
+                value = np.abs(value) if absolute else value
+                found += value.sum(axis=tuple(range(found.ndim, value.ndim)))
         lost = tuple(k for k, level in enumerate(self.levels) if level not in axes)
         left = [*(level for level in self.levels if level in axes), *kept]
         return np.asarray(np.transpose(found.sum(axis=lost), [left.index(axis) for axis in axes]))

@@ -35,6 +35,8 @@ class Weights:
     """Coefficients and tables at first steps and later ones, of logs to base 2; tables that are all hold no logs."""
 
     environments: tuple[Environment, Environment]
+    logs: tuple[tuple[Doubles, Doubles], ...]
+    """Natural ones, of functions and of entries, as they were made."""
     coefficient: Doubles
     table: Doubles
     log_top: float
@@ -112,7 +114,7 @@ class ChainPart(NativePass):
                     tables[k, :, :levels] = np.nan_to_num(np.exp(tables[k, :, :levels] - top[:, None]), nan=0.0)
         coefficient = np.array([basis.T if apart else basis for basis, _ in found]) / LOG_2
         tables /= 1.0 if self.only_codes else LOG_2
-        return Weights(phases, coefficient, tables, log_top, steepest, self.only_codes)
+        return Weights(phases, tuple(found), coefficient, tables, log_top, steepest, self.only_codes)
 
     @property
     def because(self) -> str:
@@ -152,7 +154,8 @@ class ChainPart(NativePass):
                 basis = np.zeros((len(self.layout.pairs), self.layout.levels))
                 basis[0] = counts[k, :, : self.layout.levels].sum(axis=0)
             entry = self.fused.gathered(counts[k, :, : self.layout.levels], self.layout.entries)
-            phases.append(Sums(basis, entry, log_norm, steepest, environment))
+            phases.append(Sums(basis, entry, log_norm, steepest, environment, weights.logs[k]))
         first, later = phases
         whole = first.basis + later.basis
-        return ChainSums(whole, first.entry + later.entry, log_norm, steepest, later.environment, (first, later))
+        entry = first.entry + later.entry
+        return ChainSums(whole, entry, log_norm, steepest, later.environment, later.logs, (first, later))

@@ -6,7 +6,7 @@ parameters -> tables of factors (NumPy) -> one pass over the different rows (C) 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from platewright.algebra.build import exp, multiply, totals
 from platewright.algebra.expression import Expression, Index, Multiply, Reference, free_indices, names, walk
+from platewright.algebra.lazy import special
 from platewright.algebra.put_in import put_in
 from platewright.backends.c.compile import find_compiler, library, loaded_library
 from platewright.backends.c.expression import Unprintable
@@ -27,10 +28,11 @@ from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Assign, Pool, Statistic
 from platewright.run.exact.native import _keys
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.hidden.native_em import EMStep
+from platewright.run.hidden.native_em import EMStep, SoftStep
 from platewright.schemas.body_program import body_program
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import Clique, at_levels, joint_name
+from platewright.schemas.hidden_plan import HiddenPlan
 
 FLAGS = ("-O1", "-march=native", "-fno-math-errno", "-shared", "-fPIC")
 """Short loops of unknown length gain nothing from more, and a large network would compile for a minute."""
@@ -41,7 +43,7 @@ MOST_ENTRIES = 2**16
 class NativeCliques:
     """The iterations of a plan on given data; `left` says what has no C, and why."""
 
-    def __init__(self, plan: EMPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
+    def __init__(self, plan: HiddenPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
         self.plan, self.columns, self.sizes = plan, columns, dict(sizes)
         self.left: tuple[tuple[str, str], ...] = ()
         self.code_names: list[str] = []
@@ -85,7 +87,7 @@ class NativeCliques:
                     held.append(self._table(factor, clique))
             tables.append(tuple(held))
         moving = [statement for statement in self.plan.maximise.passes if self._moves(statement)]
-        counts = tuple(self._count(statement) for statement in moving)
+        counts = (*(self._count(statement) for statement in moving), *self._entropy_counts(tables))
         level_sizes = tuple(self.sizes[level.plate] for level in self.levels.values())
         for clique in self.cliques:
             if prod(level_sizes[self.number[name]] for name in clique.scope) > MOST_ENTRIES:
@@ -191,6 +193,13 @@ class NativeCliques:
         classes = tuple(self.number[member] for member in members)
         return RowCount(clique, codes, classes, statement.name)
 
+    def _entropy_counts(self, tables: Sequence[tuple[RowTable, ...]]) -> list[RowCount]:
+        """Mean field needs the entropy too, so the mean of each log factor: how often each of its entries is met."""
+        if isinstance(self.plan, EMPlan):
+            return []
+        held = [(number, table) for number, one in enumerate(tables) for table in one]
+        return [RowCount(number, t.codes, t.classes, f"entropy: {t.because}") for number, t in held]
+
     def _distinct(self) -> tuple[Array, Array]:
         """The different rows of codes, and how often each is there."""
         rows = prod(self.sizes[axis.plate] for axis in self.axes)
@@ -206,7 +215,16 @@ class NativeCliques:
     # -- steps ---
 
     def step(self, values: Mapping[str, Array]) -> EMStep:
-        """Statistics and objective at given parameters."""
+        """Statistics and objective of EM at given parameters."""
+        found = self.soft(values)
+        if found is None:
+            return EMStep({}, -np.inf, -np.inf, lambda *_: {})  # NumPy's way says what is wrong, in which row
+        rest = finish(self.rest, loaded(self.rest), {}, {**self.columns, **values}, self.sizes)
+        objective = found.log_norm + float(np.sum(list(rest.values())))
+        return EMStep(found.statistics, objective, found.steepest, lambda *_: found.statistics)  # there is one block
+
+    def soft(self, values: Mapping[str, Array]) -> SoftStep | None:
+        """What the rows leave at given parameters, or moments; nothing where no values of a row's classes are left."""
         given = {**self.columns, **values}
         computed = finish(self.before, loaded(self.before), {}, given, self.sizes)
         tables = [np.ascontiguousarray(computed[f"table {k}"], dtype=float) for k in range(len(self.tables))]
@@ -225,26 +243,28 @@ class NativeCliques:
             _pointer(tally),
         )
         if refused >= 0:
-            return EMStep({}, -np.inf, -np.inf, lambda *_: {})  # NumPy's way says what is wrong, in which row
+            return None
         held = {f"count {k}": count for k, count in enumerate(counts)}
         found = finish(self.after, loaded(self.after), {}, {**given, **held}, self.sizes)
-        statistics = {self.keys[s.name]: found[s.name] for s, _ in self.counted} | self.fixed
-        objective = float(tally[0]) + float(np.sum([computed[name] for name in self.rest]))
-        return EMStep(statistics, objective, float(tally[1]), lambda *_: statistics)  # there is one block
+        statistics = {self.keys[statement.name]: found[statement.name] for statement, _ in self.counted}
+        met = zip(counts[len(self.counted) :], tables, strict=False)  # none where the entropy is not asked for
+        mean = sum(float(np.sum(special.xlogy(count, table))) for count, table in met)
+        return SoftStep({**statistics, **self.fixed}, float(tally[0]), float(tally[1]), float(tally[0]) - mean)
 
-    def _programs(self) -> tuple[Program, Program, tuple[str, ...]]:
-        """What NumPy does before the pass and after it."""
+    def _programs(self) -> tuple[Program, Program, Program]:
+        """What NumPy does before the pass, after it, and for the objective of EM."""
         before = [Assign(f"table {k}", axes, exp(one), "a factor") for k, (one, axes) in enumerate(self.tables)]
-        rest = [Assign(f"rest {k}", (), f.summed, "a log prior") for k, f in enumerate(self.plan.rest)]
+        factors = self.plan.rest if isinstance(self.plan, EMPlan) else ()
+        rest = [Assign(f"rest {k}", (), f.summed, "a log prior") for k, f in enumerate(factors)]
         after = [Assign(s.name, s.indices, one, "a statistic") for s, one in self.counted]
         shapes = {
             f"count {k}": (*map(self._code_index, c.codes), *(list(self.levels.values())[v] for v in c.classes))
             for k, c in enumerate(self.program.counts)
         }
         return (
-            body_program(self.plan.graph, [*before, *rest]),
+            body_program(self.plan.graph, before, self.plan.row_parameters),
             body_program(self.plan.graph, after, shapes),
-            tuple(one.name for one in rest),
+            body_program(self.plan.graph, rest),
         )
 
 

@@ -2,6 +2,8 @@
 
     parameters -> coefficients (NumPy) -> one pass over the rows (C) -> sums -> statistics as NumPy would give them
 
+Mean field makes the same pass: its log weights are the same functions of a row, with moments in place of parameters.
+
 Log weights are expanded about the mean of each column. When that could cost digits (levels far apart and narrow), a
 second pass takes each level about its own mean; when even that could, NumPy makes the step and the reason is kept.
 """
@@ -31,7 +33,8 @@ from platewright.run.hidden.chain_group import recursed
 from platewright.run.hidden.native_chain import NativeChain
 from platewright.run.hidden.native_em_pass import NativePass
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
-from platewright.schemas.em import EMPlan
+from platewright.schemas.hidden_plan import HiddenPlan
+from platewright.schemas.mean_field import MeanFieldPlan
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,18 @@ class EMStep:
     """Those of a block when others have new values."""
 
 
+@dataclass(frozen=True, eq=False)
+class SoftStep:
+    """What a pass over the rows leaves: statistics, log norms, the largest log density, the entropy of the hidden."""
+
+    statistics: Statistics
+    log_norm: float
+    steepest: float
+    entropy: float
+    passed: tuple[tuple[NativePass, Sums], ...] = ()
+    """The sums themselves, of which statistics at other values can be made."""
+
+
 class NativeEM:
     """The iterations of a plan on given data.
 
@@ -55,7 +70,7 @@ class NativeEM:
 
     def __init__(
         self,
-        plan: EMPlan,
+        plan: HiddenPlan,
         columns: Mapping[str, Array],
         sizes: Mapping[str, int],
         threads: int | None = None,
@@ -112,6 +127,8 @@ class NativeEM:
 
     def without_hidden(self, program: EMProgram) -> dict[str, Any]:
         """Statistics that no hidden variable has part in: the same in every iteration."""
+        if isinstance(self.plan, MeanFieldPlan) and self.plan.takes_turns:
+            return {}  # blocks have those that follow from moments of others
         fixed = {statement.name for statement in program.fixed}
         found: dict[str, Any] = {}
         for number, block in enumerate(self.plan.latent.programs):
@@ -127,18 +144,27 @@ class NativeEM:
     # -- steps ---------------------------------------------------------------------------------------------------------
 
     def step(self, values: Mapping[str, Array]) -> EMStep:
-        """Statistics and objective at given parameters."""
-        if self.left:
+        """Statistics and objective of EM at given parameters."""
+        found = None if self.left else self.soft(values)
+        if found is None:
             return self.numpy_step(values)
+        passed = [sums for _, sums in found.passed]
+        given = partial(self.contracted, passed)
+        return EMStep(found.statistics, found.log_norm + self.rest(values), found.steepest, given)
+
+    def soft(self, values: Mapping[str, Array]) -> SoftStep | None:
+        """What the rows leave at given parameters, or moments; nothing where digits were lost, which is counted."""
         try:
-            found, passed = self.native_step(values)
+            found, every = self.native_step(values)
         except Doubtful as doubt:
             self.doubted(doubt)
-            return self.numpy_step(values)
-        log_norm, steepest = sum(s.log_norm for s in passed), max((s.steepest for s in passed), default=-np.inf)
-        given = partial(self.contracted, passed)
-        first = {} if self.plan.takes_turns else self.of_block(0, found)
-        return EMStep(first, log_norm + self.rest(values), steepest, given)
+            return None
+        passed = tuple((one, sums) for (one, _), sums in zip(self.passes, every, strict=True))
+        log_norm = sum(sums.log_norm for sums in every)
+        steepest = max((sums.steepest for sums in every), default=-np.inf)
+        entropy = sum(sums.entropy for sums in every) if isinstance(self.plan, MeanFieldPlan) else 0.0
+        statistics = {} if self.plan.takes_turns else self.of_block(0, found)
+        return SoftStep(statistics, log_norm, steepest, entropy, passed)
 
     def doubted(self, doubt: Doubtful) -> None:
         """Keep why NumPy has to make a step."""

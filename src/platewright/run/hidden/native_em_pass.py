@@ -18,7 +18,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c_em.em import FusedPass, SoftSum
 from platewright.family import Array
 from platewright.run.hidden.native_em_layout import Doubles, Fused, Layout, fuse
-from platewright.run.hidden.native_em_sums import LOSS, Contraction, Doubtful, Placed, PlacedPool, Sums
+from platewright.run.hidden.native_em_sums import Contraction, Doubtful, Placed, PlacedPool, Sums
 from platewright.run.hidden.ruled_out import IMPOSSIBLE, RulesOut, moderate
 
 ROWS_IN_RANGE = 32_768
@@ -100,7 +100,7 @@ class NativePass:
         if apart and np.finfo(float).eps * tally[2] > DOUBT:
             raise Doubtful(because)
         entry = self.fused.gathered(counts[:, : layout.levels], layout.entries)
-        return Sums(sums.T, entry, float(tally[0]), float(tally[1]), environment)
+        return Sums(sums.T, entry, float(tally[0]), float(tally[1]), environment, (coefficient, table))
 
     def coefficients(self, environment: Environment) -> tuple[Doubles, Doubles]:
         """How each function of the row enters the log weight of each level, and the tables of look-ups."""
@@ -179,13 +179,11 @@ class NativePass:
         return found
 
     def total(self, one: SoftSum, placed: list[Placed], sums: Sums) -> Doubles:
-        """A table of sums; one of parameters and columns together must not be a difference of large numbers."""
-        found = self.contraction.contracted(sums, placed, one.axes)
-        if one.changes and len(placed) > 1:
-            sizes = self.contraction.contracted(sums, placed, one.axes, sizes=True)
-            if (np.abs(found) < LOSS * sizes).any():
-                raise Doubtful(f"{one.statement.name} is a difference of large sums")
-        return found
+        """A table of sums; one of several products must not be a difference of large numbers."""
+        products = one.changes or any(len(term.atoms) > 1 for term in one.terms)
+        if len(placed) > 1 and products:
+            return self.contraction.careful(sums, placed, one.axes, one.statement.name)
+        return self.contraction.contracted(sums, placed, one.axes)
 
     def peaks(self, values: Mapping[str, Array]) -> dict[str, Doubles]:
         """Centres for each level: where its log weight is largest, as far as the columns with squares go."""

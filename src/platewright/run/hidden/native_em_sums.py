@@ -41,17 +41,30 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What a pass leaves: sums by function and level, counts by entry and level."""
+    """What a pass leaves: sums by function and level, counts by entry and level; and the log weights it was given."""
 
     basis: Doubles
     entry: Doubles
     log_norm: float
     steepest: float
     environment: Environment
+    logs: tuple[Doubles, Doubles]
+    """How functions and entries enter the log weights."""
 
     def at(self, values: Mapping[str, Array]) -> Sums:
-        """The same sums for coefficients at other parameters."""
+        """The same sums, to be contracted with coefficients at other values."""
         return replace(self, environment=self.environment.with_values(values))
+
+    @property
+    def mean_log_weight(self) -> float:
+        """The sum over rows of expected log weights, which are sums of what was summed."""
+        pairs = zip((self.basis, self.entry), self.logs, strict=True)
+        return sum(float(np.sum(np.multiply(s, log, out=np.zeros_like(s), where=s != 0))) for s, log in pairs)
+
+    @property
+    def entropy(self) -> float:
+        """The entropy of what is hidden: minus the expected log of weight over norm."""
+        return self.log_norm - self.mean_log_weight
 
 
 class Contraction:
@@ -73,11 +86,15 @@ class Contraction:
             found.append(Placed(term.coefficient, every, kind, places))
         return found
 
-    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], sizes: bool = False) -> Doubles:
-        """`axes` of the sum of all terms: coefficients times sums, summed over the level where it is not asked for.
+    def careful(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], name: str) -> Doubles:
+        """The same, where no more than digits enough are lost when large terms cancel."""
+        found, size = self.contracted(sums, placed, axes), self.contracted(sums, placed, axes, absolute=True)
+        if (np.abs(found) < LOSS * size).any():
+            raise Doubtful(f"{name} is a difference of large squares")
+        return found
 
-        With `sizes` that of the sizes of the terms.
-        """
+    def contracted(self, sums: Sums, placed: list[Placed], axes: tuple[Index, ...], absolute: bool = False) -> Doubles:
+        """`axes` of the sum of all terms: coefficients times sums, summed over the level where it is not asked for."""
         kept = tuple(axis for axis in axes if axis != self.level)
         shape = tuple(self.sizes[axis.plate] for axis in kept)
         found = np.zeros((self.layout.levels, *shape))
@@ -86,7 +103,8 @@ class Contraction:
             value = np.moveaxis(source[one.places], -1, 0)
             if one.coefficient != ONE:
                 value = value * evaluate(one.coefficient, sums.environment, (self.level, *one.axes))
-            found += (np.abs(value) if sizes else value).sum(axis=tuple(range(1 + len(kept), value.ndim)))
+            value = np.abs(value) if absolute else value
+            found += value.sum(axis=tuple(range(1 + len(kept), value.ndim)))
         if self.level not in axes:
             return np.asarray(found.sum(axis=0))
         return np.moveaxis(found, 0, axes.index(self.level))
