@@ -788,6 +788,20 @@ def soft_start(numbers, labels, shape, levels, generator):
     return soft.reshape(*shape, levels)
 
 
+def standardised(columns):
+    """Columns with mean zero and spread one; those that never change are zero."""
+    columns = np.asarray(columns, dtype=float)
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def label_weights(codes):
+    """For each label one over the variance of its column of zeros and ones; of one that never changes, one."""
+    share = np.bincount(codes) / len(codes)
+    variance = share * (1 - share)
+    return 1.0 / np.where(variance > 0, variance, 1.0)
+
+
 def ascended(density, values, raises=None):
     """Values of the block that are higher than the given ones, or these where nothing is to be gained.
 
