@@ -284,21 +284,30 @@ def soft_start(numbers, labels, shape, levels, generator):
     return soft.reshape(*shape, levels)
 
 
-def ascended(density, values, raises=None):
-    """Values of the block that are higher than the given ones, or these where nothing is to be gained.
+def standardised(columns):
+    """Columns with mean zero and spread one; those that never change are zero."""
+    columns = np.asarray(columns, dtype=float)
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
-    After so many raises it stops; values that are to be raised a little are in reach already.
-    """
-    u = density.coordinates.free(values)
-    u = in_reach(density, u) if raises is None else u
+
+def label_weights(codes):
+    """For each label one over the variance of its column of zeros and ones; of one that never changes, one."""
+    share = np.bincount(codes) / len(codes)
+    variance = share * (1 - share)
+    return 1.0 / np.where(variance > 0, variance, 1.0)
+
+
+def ascended(density, values):
+    """Values of the block that are higher than the given ones, or these where nothing is to be gained."""
+    u = in_reach(density, density.coordinates.free(values))
     height, slope = looked(density, u)
     if not np.isfinite(height):
         return dict(values)
     widths = np.full(len(u), 1e-2)
     steps = []
     is_bent = len(u) <= MOST_BENT
-    most = MOST_RAISES if raises is None else raises
-    for _ in range(most if is_bent else 5 * most):
+    for _ in range(MOST_RAISES if is_bent else 5 * MOST_RAISES):
         if is_bent:
             direction, widths = newton(density, u, slope, widths)
         else:

@@ -31,21 +31,16 @@ NEARBY = 1e-3
 """How far apart slopes are taken, relative to the width that the curvature tells."""
 
 
-def ascended(density: Density, values: Mapping[str, Array], raises: int | None = None) -> dict[str, Array]:
-    """Values of the block that are higher than the given ones, or these where nothing is to be gained.
-
-    After so many raises it stops; values that are to be raised a little are in reach already.
-    """
-    u = density.coordinates.free(values)
-    u = in_reach(density, u) if raises is None else u
+def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
+    """Values of the block that are higher than the given ones, or these where nothing is to be gained."""
+    u = in_reach(density, density.coordinates.free(values))
     height, slope = looked(density, u)
     if not np.isfinite(height):
         return dict(values)
     widths = np.full(len(u), 1e-2)
     steps: list[tuple[Array, Array]] = []
     is_bent = len(u) <= MOST_BENT
-    most = MOST_RAISES if raises is None else raises
-    for _ in range(most if is_bent else 5 * most):
+    for _ in range(MOST_RAISES if is_bent else 5 * MOST_RAISES):
         if is_bent:
             direction, widths = newton(density, u, slope, widths)
         else:

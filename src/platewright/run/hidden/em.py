@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import mentions
 from platewright.backends.kernels.ascent import ascended
 from platewright.errors import Unbounded
 from platewright.family import Array
@@ -34,8 +33,6 @@ from platewright.schemas.em import EMPlan
 
 SHORT = 20
 """Iterations of each start before the best is carried on."""
-RAISES = 1
-"""Steps of Newton in an iteration, where slopes go over all rows."""
 STEEPEST = 23.0
 """How far the log density of a row may rise above the first iteration's, for each real number in it: a scale that fell
 by 1e-10 holds nothing but rounding."""
@@ -77,43 +74,27 @@ class Runner:
     def _expect(self) -> Loaded:
         return loaded(self.plan.expect)
 
-    def maximised(
-        self, expectations: Mapping[str, Array], values: Mapping[str, Array], at_start: bool = False
-    ) -> dict[str, Array]:
+    def maximised(self, expectations: Mapping[str, Array], values: Mapping[str, Array]) -> dict[str, Array]:
         """The mode of the parameters given expectations of the hidden variables, block after block."""
         found = dict(values)
         for number, program in enumerate(self.plan.latent.programs):
             everything = {**self.columns, **expectations, **found}
-            found |= self.improved(self.summed(program, everything), everything, number, at_start)
+            found |= self.improved(self.summed(program, everything), everything, number)
         return found
 
-    def improved(
-        self, found: Statistics, everything: Mapping[str, Array], number: int, at_start: bool = False
-    ) -> dict[str, Array]:
-        """The mode of a block of parameters given expected statistics, or higher values where it has no closed mode.
-
-        Slopes that go over all rows are dear, and the expectations change with every step: one raise is enough then.
-        """
+    def improved(self, found: Statistics, everything: Mapping[str, Array], number: int) -> dict[str, Array]:
+        """The mode of a block of parameters given expected statistics, or higher values where it has no closed mode."""
         closed = len(self.plan.blocks)
         if number < closed:
             return self.mode(found, everything, number)
         hill = self.hills[number - closed]
         hill.given({**everything, **found})
-        is_dear = any(mentions(factor.expression, self.shares) for factor in self.plan.ascents[number - closed].factors)
-        begin = {part.name: everything[part.name] for part in hill.coordinates.parts}
-        raised = ascended(hill, begin, RAISES if is_dear and not at_start else None)
+        raised = ascended(hill, {part.name: everything[part.name] for part in hill.coordinates.parts})
         inside = {name: moved_inside(self.plan.graph.nodes[name], value) for name, value in raised.items()}
         if edge := next((name for name, value in raised.items() if (inside[name] != value).any()), None):
             # Where the density is finite at an edge, slopes lose their force long before numbers end.
             raise Unbounded(edge=edge)
         return inside
-
-    @cached_property
-    def shares(self) -> frozenset[str]:
-        """The names of arrays that have numbers for each row and hidden value."""
-        return frozenset(
-            name for program in self.plan.latent.programs for name in program.columns if name.endswith(".probability")
-        )
 
     @cached_property
     def hills(self) -> list[BlockDensity]:
@@ -202,7 +183,7 @@ class Runner:
         if self.plan.takes_turns:
             chosen = np.random.default_rng(0) if generator is None else generator
             values = starting_values(self.plan.graph, self.plan.learned, self.sizes, chosen)
-        return self.maximised(expectations, values, at_start=True)
+        return self.maximised(expectations, values)
 
     def run_from(self, values: Mapping[str, Array], iterations: int, tolerance: float) -> Estimate:
         """EM from given parameters."""
