@@ -69,16 +69,12 @@ def statistics_0(data, size, exact=()):
     block1_pool_2 = pooled_in_turn(
         [
             1,
-            np.reshape(
-                np.broadcast_to(z_point[:, None, :, :], (size_n_few, size_d, size_z_points, size_k)),
-                (-1, size_k),
-            ),
-            np.ravel(np.broadcast_to(x[:, :, None], (size_n_few, size_d, size_z_points))),
+            np.reshape(np.broadcast_to(z_point, (size_d, size_n_few, size_z_points, size_k)), (-1, size_k)),
+            np.ravel(np.broadcast_to(x.T[:, :, None], (size_d, size_n_few, size_z_points))),
         ],
         np.ravel(
-            np.broadcast_to((n_weight[:, None] / size_z_points / psi)[:, :, None], (size_n_few, size_d, size_z_points))
+            np.broadcast_to((n_weight / size_z_points / psi[:, None])[:, :, None], (size_d, size_n_few, size_z_points))
         ),
-        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n_few, size_d, size_z_points)))],
         (size_d,),
         "block1_pool_2" in exact,
     )

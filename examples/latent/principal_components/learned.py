@@ -64,14 +64,10 @@ def statistics(data, size, exact=()):
     block1_pool_2 = pooled_in_turn(
         [
             1,
-            np.reshape(
-                np.broadcast_to(z_point[:, None, :, :], (size_n_few, size_d, size_z_points, size_k)),
-                (-1, size_k),
-            ),
-            np.ravel(np.broadcast_to(x[:, :, None], (size_n_few, size_d, size_z_points))),
+            np.reshape(np.broadcast_to(z_point, (size_d, size_n_few, size_z_points, size_k)), (-1, size_k)),
+            np.ravel(np.broadcast_to(x.T[:, :, None], (size_d, size_n_few, size_z_points))),
         ],
-        np.ravel(np.broadcast_to((n_weight / size_z_points)[:, None, None], (size_n_few, size_d, size_z_points))),
-        [np.ravel(np.broadcast_to(np.arange(size_d)[:, None], (size_n_few, size_d, size_z_points)))],
+        np.ravel(np.broadcast_to((n_weight / size_z_points)[:, None], (size_d, size_n_few, size_z_points))),
         (size_d,),
         "block1_pool_2" in exact,
     )
