@@ -167,5 +167,6 @@ def test_a_row_that_no_class_allows_is_named() -> None:
     m.z = pw.Bernoulli(m.p, plates=row)
     m.x = pw.Uniform(0.0, pw.where(m.y, 2.0, 1.0), plates=row)
     fit = m.learn({"y": [0, 1], "z": [1, 0], "x": [0.5, 1.5]})
+    np.testing.assert_allclose(fit.predict({"x": [0.5, 1.5], "z": [1, 1]}).probabilities("y"), [[2 / 3, 1 / 3], [0, 1]])
     with pytest.raises(PlatewrightError, match="new row 1 has probability zero"):
         fit.predict({"x": [0.5, 3.0], "z": [1, 1]}).probabilities("y")

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-import platewright as pw
-from platewright.graph.graph import read_graph
-from platewright.run.hidden.soft_start import _features, _seeded
-from platewright.schemas.em import EMPlan, plan_em
+from platewright.backends.numpy.em_support import soft_start, standardised
 
 
-def test_distances_of_levels_are_those_of_indicator_columns() -> None:
-    m = pw.Model("classes")
-    n, k, j, v = m.plate("n"), m.plate("k", 3), m.plate("j", 2), m.plate("v", 4)
-    m.p = pw.Dirichlet(1.5, over=k)
-    m.z = pw.Categorical(m.p, plates=n)
-    m.theta = pw.Dirichlet(1.5, over=v, plates=(k, j))
-    m.x = pw.Categorical(m.theta[m.z], plates=(n, j))
-    m.rate = pw.Gamma(2, rate=1, plates=k)
-    m.y = pw.Poisson(m.rate[m.z], plates=n)
-    plan = plan_em(read_graph(m, ("x", "y")), "map")
-    assert isinstance(plan, EMPlan)
+def by_columns(wide: np.ndarray, levels: int, generator: np.random.Generator) -> np.ndarray:
+    """The same start, with a column for each level and all distances at once."""
+    seeds = [int(generator.integers(len(wide)))]
+    for _ in range(levels - 1):
+        distance = np.min([((wide - wide[seed]) ** 2).sum(axis=1) for seed in seeds], axis=0)
+        seeds.append(int(generator.choice(len(wide), p=distance / distance.sum())))
+    nearest = np.argmin([((wide - wide[seed]) ** 2).sum(axis=1) for seed in seeds], axis=0)
+    return 0.1 / levels + 0.9 * (nearest[:, None] == np.arange(levels))
+
+
+def test_labels_are_as_far_apart_as_columns_of_zeros_and_ones() -> None:
     generator = np.random.default_rng(0)
     x, y = generator.integers(0, 4, (60, 2)), generator.poisson(3.0, 60)
     x[:, 1] = np.minimum(x[:, 1], 2)  # a level that nobody has
-    found = _features(plan.hidden[0], plan, {"x": x, "y": y}, (60,))
-    assert found is not None
-    wide = np.concatenate([(x[:, :, None] == np.arange(4)).reshape(60, -1), y[:, None]], axis=1).astype(float)
-    spread = wide.std(axis=0)
-    wide = (wide - wide.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    for row in (0, 7, 59):
-        np.testing.assert_allclose(found.distance(row), ((wide - wide[row]) ** 2).sum(axis=1), rtol=1e-10, atol=1e-10)
-    soft = _seeded(found, 60, 3, generator)
-    np.testing.assert_allclose(soft.sum(axis=1), 1.0)
-    assert set(np.argmax(soft, axis=1)) == {0, 1, 2}
+    apart = (x[:, :, None] == np.arange(4)).reshape(60, -1)
+    wide = standardised(np.concatenate([apart, y[:, None]], axis=1))
+    for seed in range(20):
+        found = soft_start([y], [x], (60,), 3, np.random.default_rng(seed))
+        np.testing.assert_allclose(found, by_columns(wide, 3, np.random.default_rng(seed)))
+
+
+def test_rows_that_are_all_alike_have_a_start() -> None:
+    found = soft_start([np.ones(5)], [np.zeros(5, dtype=int)], (5,), 3, np.random.default_rng(0))
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)

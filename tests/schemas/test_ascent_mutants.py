@@ -52,8 +52,9 @@ MUTANTS: tuple[Mutant, ...] = (
            laws.test_an_angle_without_a_closed_mode_is_declined),
     Mutant("values apart are taken for smooth", ascent._refusal, "domain.is_discrete", "False",
            laws.test_a_parameter_with_values_apart_has_no_slope),
-    Mutant("what was raised is thrown away", em.Runner.improved, "for name, value in raised.items()",
-           "for name, value in ()", partial(laws.test_a_search_without_slopes_finds_no_higher_place, CASES["gammas"])),
+    Mutant("what was raised is thrown away", em.Runner.improved, "return inside",
+           "return {name: everything[name] for name in inside}",
+           partial(laws.test_a_search_without_slopes_finds_no_higher_place, CASES["gammas"])),
 )  # fmt: skip
 
 

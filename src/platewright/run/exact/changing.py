@@ -130,15 +130,21 @@ def _kept_for(statement: Statistic | Pool) -> tuple[Index, ...]:
     return statement.indices if isinstance(statement, Statistic) else tuple(cell.index for cell in statement.cells)
 
 
-def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Fit:
-    """The fit after more rows."""
-    program, module = fit.derivation.program, fit.module
+def check_more(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> str:
+    """The plate of new rows, which may come after those that were learned from."""
+    program, graph = fit.derivation.program, fit.derivation.graph
     row = row_plate(program, columns)
-    graph = fit.derivation.graph
     check_any_order(program, row, graph)
     check_new_rows(program, fit.sizes, columns, sizes)
     check_the_rest(program, fit.columns, columns, row)
     check_given(checks_of(graph, columns), columns, {**fit.sizes, **sizes})
+    return row
+
+
+def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Fit:
+    """The fit after more rows."""
+    program, module = fit.derivation.program, fit.module
+    row = check_more(fit, columns, sizes)
     both = {**fit.sizes, row: fit.sizes[row] + sizes[row]}
     if not fit.columns and needs_rows(program):
         raise DataError("the rows were read from a file and not kept", hint="learn again from all data")

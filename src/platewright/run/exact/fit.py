@@ -21,13 +21,13 @@ from platewright.operations.split_partly_known import as_written, missing_name, 
 from platewright.program.program import EVIDENCE
 from platewright.run.checks.possible import refuse_impossible
 from platewright.run.checks.sanity import check_moderate
-from platewright.run.exact.changing import forgotten, looks_back, row_plate, updated
+from platewright.run.exact.changing import check_the_rest, forgotten, looks_back, row_plate, updated
 from platewright.run.exact.improper import check_proper, missing_for_scales
 from platewright.run.exact.inferring import Inference
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
 from platewright.run.exact.prediction import Prediction
-from platewright.run.exact.scoring import leave_one_out, log_predictive, prequential
+from platewright.run.exact.scoring import leave_one_out, log_predictive, prequential, row_scores
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
 from platewright.run.results.shown import Shown
 from platewright.run.samplers.sampled import Sampled
@@ -266,8 +266,9 @@ class Fit(Shown):
         levels = tuple(2 if node.domain.levels is None else sizes[str(node.domain.levels)] for node in nodes)
 
         def weighed(filled: Mapping[str, Array]) -> Array:
-            return log_predictive(self, {**columns, **filled}, sizes)
+            return row_scores(self, {**columns, **filled}, sizes)
 
+        check_the_rest(self.derivation.program, self.columns, columns, row)
         return Inference(nodes, levels, sizes[row], weighed, count, seed, self.labels)
 
     def log_predictive(self, new: object) -> Array:

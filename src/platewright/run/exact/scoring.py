@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from platewright.errors import DataError, ImproperPosterior
+from platewright.errors import DataError, ImproperPosterior, SupportError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.program.program import EVIDENCE
 from platewright.run.exact.changing import (
+    check_more,
     check_no_table,
     chosen_rows,
     forgotten,
@@ -94,15 +95,21 @@ def _evidence(fit: Fit, rows: Array) -> float:
 
 
 def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
-    """For each new row its log predictive density given what was learned: node by node, or by ratios of evidence."""
+    """For each new row its log predictive density given what was learned."""
+    row = row_plate(fit.derivation.program, columns)
+    if looks_back(fit.derivation.program):
+        return log_continued(fit, columns, sizes[row], row)
+    check_more(fit, columns, sizes)
+    return row_scores(fit, columns, sizes)
+
+
+def row_scores(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
+    """The log density of each row by itself, node by node or by ratios of evidence; one that cannot be has none."""
     from platewright.run.exact.changing import updated
     from platewright.run.exact.row_densities import nodes_apart, rows_density
 
     row = row_plate(fit.derivation.program, columns)
-    if looks_back(fit.derivation.program):
-        return log_continued(fit, columns, sizes[row], row)
-    graph = fit.derivation.graph
-    apart = nodes_apart(graph, fit.posterior, row)
+    apart = nodes_apart(fit.derivation.graph, fit.posterior, row)
     if not isinstance(apart, Declined) and all(name in columns for name in apart):
         found = rows_density(apart, fit.posterior, columns, sizes, row)
         if not isinstance(found, Declined):
@@ -111,7 +118,10 @@ def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -
     scores = np.empty(sizes[row])
     for number in progress(range(sizes[row]), "log predictive"):
         one = chosen_rows(fit.derivation.program, columns, row, np.array([number]))
-        scores[number] = updated(fit, one, {**sizes, row: 1}).log_evidence - whole
+        try:
+            scores[number] = updated(fit, one, {**sizes, row: 1}).log_evidence - whole
+        except SupportError:  # a value that parameters from columns do not allow: its density is zero
+            scores[number] = -np.inf
     return scores
 
 
