@@ -93,3 +93,15 @@ def test_the_same_estimate_from_either_backend() -> None:
     assert two.backend == "c"
     assert two.log_joint == pytest.approx(one.log_joint, rel=1e-9)
     assert two.log_likelihood == pytest.approx(one.log_likelihood, rel=1e-9)
+
+
+def test_a_fit_whose_c_was_refused_says_so() -> None:
+    m = pw.Model("two classes of a number")
+    n, a, b = m.plate("n"), m.plate("a", 2), m.plate("b", 2)
+    m.p, m.q = pw.Dirichlet(2.0, over=a), pw.Dirichlet(2.0, over=b)
+    m.s, m.t = pw.Categorical(m.p, plates=n), pw.Categorical(m.q, plates=n)
+    m.mu = pw.Normal(0, sd=3, plates=(a, b))
+    m.y = pw.Normal(m.mu[m.s, m.t], sd=1.0, plates=n)
+    y = np.random.default_rng(0).normal(size=50)
+    how = m.learn({"y": y}, goal="map", backend="c", restarts=1, iterations=3).how
+    assert "(numpy: " in how and "not a code of the row" in how

@@ -18,7 +18,7 @@ from platewright.run.checks.sizing import check_sizes
 from platewright.run.evidence.evidence_fit import OPTIONS as EVIDENCE_OPTIONS
 from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
 from platewright.run.hidden.em import Runner as EMRunner
-from platewright.run.hidden.em_backend import choose_em_backend
+from platewright.run.hidden.em_backend import choose_em_backend, native_runner, told_backend
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import OPTIONS as EM_OPTIONS
 from platewright.run.hidden.em_search import run_em
@@ -107,7 +107,10 @@ def _run(
             if isinstance(few, Gathered):
                 best = run_on_few(few, EMRunner(plan, columns, sizes), seed=seed, checkpoint=store, **options)
             else:
-                best = run_em(plan, columns, sizes, seed=seed, backend=chosen, checkpoint=store, **options)
+                in_c = native_runner(plan, columns, sizes) if chosen == "c" else None
+                told = {"seed": seed, "backend": chosen, "checkpoint": store, **options}
+                best = run_em(plan, columns, sizes, native=in_c, **told)
+                chosen = told_backend(chosen, in_c)
             return EstimatedFit(plan, columns, sizes, best, labels=labels, seed=seed, backend=chosen)
         case MeanFieldPlan():
             less = gathered_once(plan, columns, sizes)

@@ -91,6 +91,18 @@ def has_ties(plan: HiddenPlan) -> bool:
     return any(len(group.members) > 1 for group in plan.latent.groups)
 
 
+def told_backend(chosen: str, native: NativeEM | NativeCliques | None) -> str:
+    """Who made the steps, after a run: C may have been refused when it was prepared, or have handed steps on."""
+    if native is None:
+        return chosen
+    if not native.native:
+        return f"numpy: {native.left[0][1]}"
+    handed = native.by_numpy if isinstance(native, NativeEM) else {}
+    if not handed:
+        return chosen
+    return f"{chosen}, {sum(handed.values())} looks by numpy: {max(handed, key=lambda reason: handed[reason])}"
+
+
 def native_runner(plan: HiddenPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> NativeEM | NativeCliques:
     """The C for a plan: by cliques where classes meet."""
     return NativeCliques(plan, columns, sizes) if has_ties(plan) else NativeEM(plan, columns, sizes)

@@ -16,6 +16,8 @@ from platewright.run.checks.sanity import check_counts
 from platewright.run.hidden.climbing import Climb, Seen, Slope, climb
 from platewright.run.hidden.em import Estimate, Runner, start_values
 from platewright.run.hidden.em_backend import SUMS_BY_C, native_runner
+from platewright.run.hidden.native_cliques import NativeCliques
+from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.stages import Stages
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
@@ -51,10 +53,12 @@ def run_em(
     sizes: Mapping[str, int],
     *,
     backend: str = "numpy",
+    native: NativeEM | NativeCliques | None = None,
     **options: Any,
 ) -> Estimate:
-    """The search of `search` with all rows in memory."""
-    native = native_runner(plan, columns, sizes) if backend == "c" else None
+    """The search of `search` with all rows in memory; its C is made here unless it is given."""
+    if native is None and backend == "c":
+        native = native_runner(plan, columns, sizes)
     options = with_initial(plan, sizes, options)
     return search(InMemory(plan, columns, sizes, native, backend == SUMS_BY_C), **options)
 
