@@ -170,3 +170,17 @@ def test_a_row_that_no_class_allows_is_named() -> None:
     np.testing.assert_allclose(fit.predict({"x": [0.5, 1.5], "z": [1, 1]}).probabilities("y"), [[2 / 3, 1 / 3], [0, 1]])
     with pytest.raises(PlatewrightError, match="new row 1 has probability zero"):
         fit.predict({"x": [0.5, 3.0], "z": [1, 1]}).probabilities("y")
+
+
+def test_an_open_count_is_not_taken_for_two_classes() -> None:
+    """A count of several values above a given one: all its values have weight, by enumeration."""
+    m = pw.Model("count above a number")
+    row = m.plate("row")
+    m.p = pw.Beta(1.0, 1.0)
+    m.k = pw.Binomial(4, 0.5, plates=row)
+    m.z = pw.Bernoulli(m.p, plates=row)
+    m.x = pw.Normal(m.k, sd=1.0, plates=row)
+    fit = m.learn({"k": [1, 3], "z": [0, 1], "x": [1.0, 2.5]})
+    found = fit.predict({"x": [3.5], "z": [1]})
+    weights = stats.binom.pmf(np.arange(5), 4, 0.5) * stats.norm.pdf(3.5, np.arange(5), 1.0)
+    np.testing.assert_allclose(found["k"].mean, weights @ np.arange(5) / weights.sum(), atol=0.1)

@@ -257,7 +257,10 @@ class Fit(Shown):
         hidden = (graph.nodes[name].axes for name in self.posterior.unknown)
         if any(axis.plate == row for axes in hidden for axis in axes):
             return False
-        return all(node.domain.is_finite and [axis.plate for axis in node.axes] == [row] for node in nodes)
+        domains = [node.domain for node in nodes]
+        if any(one.kind != "levels" and (one.kind, one.lower, one.upper) != ("integer", 0, 1) for one in domains):
+            return False  # counts are no classes: their values may begin anywhere
+        return all([axis.plate for axis in node.axes] == [row] for node in nodes)
 
     def _inferred(
         self, nodes: tuple[Variable, ...], columns: dict[str, Array], sizes: dict[str, int], count: int, seed: int
