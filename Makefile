@@ -1,4 +1,4 @@
-# A fresh clone needs Python 3.11 or later and, for the C backend, a C compiler.
+# A fresh clone needs Python 3.11 or later.
 #
 #   make demo        install and show a first model from graph to source
 #   make test        format, lint and type checks, then the tests
@@ -8,8 +8,11 @@
 #   make bench       the benchmarks, each in one run against its peers
 #   make outside     every public reference case, in one table (docs/outside.md has the latest)
 #   make outside-jags   JAGS and Platewright timed on the same BUGS cases
+#   make attack      damaged files, kills, Ctrl-C, full disks and little memory: tries and hits (docs/edge.md)
 #   make calibrate   simulation-based calibration of the samplers
 #   make calibrate-evidence   calibration of Bayes factors
+#   make mutants     plant every defect of the catalogue and see which tests notice (docs/mutants.md has the latest)
+#   make random-models   20,000 random models against sums and integrals, with new seeds each time
 #   make clean       remove what these made
 
 PYTHON ?= python3
@@ -21,7 +24,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow types docs bench outside outside-jags calibrate calibrate-evidence clean
+.PHONY: help demo test test-slow types docs bench outside outside-jags attack calibrate calibrate-evidence mutants random-models clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -57,11 +60,22 @@ outside: $(VENV)/installed-dev
 outside-jags: $(VENV)/installed-dev
 	$(OUTSIDE) outside.jags_table $(CASES)
 
+attack: $(VENV)/installed-dev
+	$(OUTSIDE) attack.table $(CASES)
+
 calibrate: $(VENV)/installed-dev
 	$(OUTSIDE) calibration.posteriors $(CASES)
 
 calibrate-evidence: $(VENV)/installed-dev
 	$(OUTSIDE) calibration.evidence $(CASES)
+
+mutants: $(VENV)/installed-dev
+	$(OUTSIDE) mutants.run --workers $(WORKERS) --page docs/mutants.md
+
+MODELS ?= 20000
+
+random-models: $(VENV)/installed-dev
+	$(OUTSIDE) laws.many_models --count $(MODELS) --workers $(WORKERS)
 
 clean:
 	rm -rf $(VENV) docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

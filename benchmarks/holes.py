@@ -19,12 +19,12 @@ from side_by_side import Line
 
 import platewright as pw
 from platewright.data.bind import bind
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import read_graph, topological
 from platewright.run.execute import columns_of
-from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em import Runner
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.schemas.em import EMPlan
-from platewright.schemas.exact import fixed_sizes
 
 Network = Mapping[str, tuple[str, ...]]
 """The parents of each variable, parents first."""
@@ -82,7 +82,7 @@ def ours(network: Network, levels: Mapping[str, int], data: Mapping[str, np.ndar
     native = NativeCliques(plan, columns, sizes)
     assert native.native, native.left
     runner = Runner(plan, columns, sizes, native)
-    return runner, runner.begun(start_expectations(plan, columns, sizes, np.random.default_rng(0)))
+    return runner, runner.begun(runner.guessed(np.random.default_rng(0)))
 
 
 def seconds_of_ours(runner: Runner, start: dict, iterations: int) -> float:

@@ -37,8 +37,7 @@ from topics import lda  # noqa: E402
 
 import platewright as pw  # noqa: E402
 from platewright.graph.graph import read_graph  # noqa: E402
-from platewright.run.exact.posterior import Posterior  # noqa: E402
-from platewright.run.execute import finish  # noqa: E402
+from platewright.run.hidden.em import Runner  # noqa: E402
 from platewright.run.hidden.native_em import NativeEM  # noqa: E402
 from platewright.schemas.em import EMPlan, plan_em  # noqa: E402
 
@@ -153,14 +152,13 @@ class Ours:
         self.plan, self.columns, self.sizes, self.start = planned(model, known), columns, sizes, start
         self.em = NativeEM(self.plan, columns, sizes, threads=1)
         assert self.em.native, self.em.left
+        self.runner = Runner(self.plan, columns, sizes, self.em)
 
     def __call__(self, iterations: int) -> Values:
         """Parameters after so many iterations."""
         values = self.start
         for _ in range(iterations):
-            step = self.em.step(values)
-            found = finish(self.plan.maximise, self.em.module, step.statistics, self.columns, self.sizes)
-            values = Posterior(self.plan.complete, found, self.columns, self.sizes).modes
+            values = self.runner.next_values(self.runner.look(values), values)
         return values
 
     @property

@@ -23,6 +23,8 @@ from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 
 ALPHA, ETA = 0.1, 0.01
 SWEEPS = 20
+MANY = 1_000_000
+"""Sweeps of a run that a compiler is worth."""
 
 
 def topic_model(topics: int, terms: int) -> pw.Model:
@@ -56,7 +58,7 @@ def ours(words: np.ndarray, topics: int, terms: int) -> NativeCollapsed:
     columns = {"doc@word": np.repeat(np.arange(count), length), "w": words.ravel()}
     data = CollapsedData(plan, columns, {"doc": count, "word": words.size, "topic": topics, "term": terms})
     start = {"z": np.random.default_rng(0).integers(0, topics, words.size)}
-    sampler = start_sampler(data, start, Xoshiro.seeded(np.random.SeedSequence(0)), "c")
+    sampler = start_sampler(data, start, Xoshiro.seeded(np.random.SeedSequence(0)), "c", MANY)
     assert isinstance(sampler, NativeCollapsed)
     return sampler
 

@@ -1,4 +1,4 @@
-"""Rewrite the golden files of the gallery: steps, program and emitted source of every example, and the list of them.
+"""Rewrite the golden files of the gallery: steps, program and emitted algorithm of every example, and their list.
 
     python examples/regenerate.py            all of them
     python examples/regenerate.py coin dice  some of them
@@ -9,6 +9,8 @@ A change of these files is a change of what users see: read the difference befor
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import runpy
 import sys
 from pathlib import Path
@@ -19,7 +21,8 @@ INTRODUCTION = """\
 # Gallery
 
 Each folder holds a model (`model.py`) and what Platewright makes of it: the derivation (`steps.txt`), of a closed form
-the program in no language yet (`program.txt`), and the program that stands alone (`learned.py`). Tests compare these
+the program in no language yet (`program.txt`), and the algorithm of the emitted source (`algorithm.txt`; the program
+that stands alone, with its tools and the reading of a table, is what `platewright emit` writes). Tests compare these
 files with what is derived now; `examples/regenerate.py` writes them anew, and this page.
 
 ```sh
@@ -40,6 +43,24 @@ def latent_gallery() -> list[Path]:
     return sorted(path.parent for path in HERE.glob("latent/*/model.py"))
 
 
+def structure_gallery() -> list[Path]:
+    """The folders of all examples of families of models."""
+    return sorted(path.parent for path in HERE.glob("structure/*/family.py"))
+
+
+def drawn_gallery(shelf: str) -> list[Path]:
+    """The folders of all examples of trees, or of decisions: what they print and draw stands beside them."""
+    return sorted(path.parent for path in HERE.glob(f"{shelf}/*/example.py"))
+
+
+def found_by(folder: Path, file: str = "family.py") -> dict[str, str]:
+    """What such an example prints and draws, by the file that holds it."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        space = runpy.run_path(str(folder / file))
+    return {"found.txt": printed.getvalue(), **space.get("pictures", {})}
+
+
 def plan_of(folder: Path) -> Any:
     """The plan of an example, derived from its `m` and `known`, and its `goal` and `by` where it has them."""
     space = runpy.run_path(str(folder / "model.py"))
@@ -52,7 +73,7 @@ def goldens(folder: Path) -> dict[str, str]:
     plan = plan_of(folder)
     found = {
         "steps.txt": plan.explain().rstrip() + "\n",
-        "learned.py": plan.source("numpy").rstrip() + "\n",
+        "algorithm.txt": plan.source("numpy", brief=True).rstrip() + "\n",
     }
     if plan.schema == "exact":
         found["program.txt"] = str(plan.program).rstrip() + "\n"
@@ -68,12 +89,25 @@ def index() -> str:
             for folder in folders
         ]
         parts.append("\n".join([f"## {heading}", "", "| model | what it is |", "|---|---|", *rows, ""]))
+    rows = [
+        f"| [{folder.name}]({folder.relative_to(HERE).as_posix()}/family.py) | {told(folder, 'family.py')} |"
+        for folder in structure_gallery()
+    ]
+    heading = "## Families of models\n\nWhat each prints is in `found.txt`.\n"
+    parts.append("\n".join([heading, "| family | what it is |", "|---|---|", *rows, ""]))
+    for shelf, heading in (("trees", "## Trees"), ("decisions", "## Decisions")):
+        rows = [
+            f"| [{folder.name}]({folder.relative_to(HERE).as_posix()}/example.py) | {told(folder, 'example.py')} |"
+            for folder in drawn_gallery(shelf)
+        ]
+        heading = f"{heading}\n\nWhat each prints is in `found.txt`, and its pictures lie beside it.\n"
+        parts.append("\n".join([heading, "| example | what it is |", "|---|---|", *rows, ""]))
     return "\n".join(parts)
 
 
-def told(folder: Path) -> str:
+def told(folder: Path, file: str = "model.py") -> str:
     """The first line of what a model says of itself, without its last full stop."""
-    words = ast.get_docstring(ast.parse((folder / "model.py").read_text(encoding="utf-8"))) or ""
+    words = ast.get_docstring(ast.parse((folder / file).read_text(encoding="utf-8"))) or ""
     return words.splitlines()[0].rstrip(".")
 
 
@@ -85,6 +119,13 @@ def main(names: list[str]) -> None:
         for name, text in goldens(folder).items():
             (folder / name).write_text(text, encoding="utf-8")
         print(folder.name)
+    printed = [(folder, "family.py") for folder in structure_gallery()]
+    printed += [(folder, "example.py") for shelf in ("trees", "decisions") for folder in drawn_gallery(shelf)]
+    for folder, file in printed:
+        if not names or folder.name in names:
+            for name, text in found_by(folder, file).items():
+                (folder / name).write_text(text, encoding="utf-8")
+            print(folder.name)
     (HERE / "README.md").write_text(index(), encoding="utf-8")
 
 

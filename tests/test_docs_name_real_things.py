@@ -68,3 +68,8 @@ def test_a_path_that_is_not_there_is_noticed() -> None:
     assert not is_there("tests/no_such.py")
     assert not is_there("tests/<name>.nothing")
     assert is_there("tests/<name>.py")
+
+
+def test_the_reference_names_every_public_name() -> None:
+    page = (TOP / "docs" / "api.md").read_text(encoding="utf-8")
+    assert [name for name in platewright.__all__ if not re.search(rf"\b{name}\b", page)] == []

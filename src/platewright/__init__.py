@@ -19,8 +19,10 @@ from __future__ import annotations
 from platewright.errors import nearest
 from platewright.language.bounding import Censored, Truncated
 from platewright.language.constructors import (
+    AsymmetricLaplace,
     Bernoulli,
     Beta,
+    BetaBinomial,
     Binomial,
     Categorical,
     ChiSquare,
@@ -29,9 +31,11 @@ from platewright.language.constructors import (
     Flat,
     Gamma,
     GeneralisedGamma,
+    GeneralisedNormal,
     Geometric,
     HalfCauchy,
     HalfNormal,
+    HalfStudentT,
     InverseGamma,
     InverseGaussian,
     InverseWishart,
@@ -45,21 +49,26 @@ from platewright.language.constructors import (
     Normal,
     Pareto,
     Poisson,
+    SkewNormal,
     StudentT,
     Uniform,
     VonMises,
     Weibull,
     Wishart,
 )
+from platewright.language.decision import Action, Utility
 from platewright.language.distribution import Input, Undirected, array, identity
 from platewright.language.functions import (
     absolute,
     arctan,
     cos,
+    cumulative_sum,
     dot,
     equal,
+    erf,
     exp,
     less,
+    lgamma,
     log,
     logistic,
     maximum,
@@ -72,29 +81,45 @@ from platewright.language.functions import (
     where,
 )
 from platewright.language.networks.uai import read_uai_evidence
+from platewright.language.ordered import OrderedLogistic, OrderedProbit
+from platewright.language.split import Split
 from platewright.language.stan.write import write_stan
+from platewright.language.tree import Tree
+from platewright.language.tree_prior import branching
 from platewright.pipeline import Model
-from platewright.reading import read_bif, read_bugs, read_uai, write_bugs
+from platewright.reading import read_bif, read_bugs, read_stan, read_uai, write_bugs
 from platewright.run.results.comparing import compare
 from platewright.run.results.saving import load
+from platewright.run.samplers.monitored import criteria_of as criteria
+from platewright.structure.best import bayes_factor
+from platewright.structure.network import Network
+from platewright.structure.rules import arcs, uniform_dags
+from platewright.structures import Decomposable, Structures
+from platewright.trees.estimator import TreeClassifier, TreeRegressor
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Action",
+    "AsymmetricLaplace",
     "Bernoulli",
     "Beta",
+    "BetaBinomial",
     "Binomial",
     "Categorical",
     "Censored",
     "ChiSquare",
+    "Decomposable",
     "Dirichlet",
     "Exponential",
     "Flat",
     "Gamma",
     "GeneralisedGamma",
+    "GeneralisedNormal",
     "Geometric",
     "HalfCauchy",
     "HalfNormal",
+    "HalfStudentT",
     "Input",
     "InverseGamma",
     "InverseGaussian",
@@ -107,26 +132,43 @@ __all__ = [
     "Multinomial",
     "MultivariateNormal",
     "NegativeBinomial",
+    "Network",
     "Normal",
+    "OrderedLogistic",
+    "OrderedProbit",
     "Pareto",
     "Poisson",
+    "SkewNormal",
+    "Split",
+    "Structures",
     "StudentT",
+    "Tree",
+    "TreeClassifier",
+    "TreeRegressor",
     "Truncated",
     "Undirected",
     "Uniform",
+    "Utility",
     "VonMises",
     "Weibull",
     "Wishart",
     "absolute",
+    "arcs",
     "arctan",
     "array",
+    "bayes_factor",
+    "branching",
     "compare",
     "cos",
+    "criteria",
+    "cumulative_sum",
     "dot",
     "equal",
+    "erf",
     "exp",
     "identity",
     "less",
+    "lgamma",
     "load",
     "log",
     "logistic",
@@ -135,12 +177,14 @@ __all__ = [
     "probit",
     "read_bif",
     "read_bugs",
+    "read_stan",
     "read_uai",
     "read_uai_evidence",
     "sin",
     "sqrt",
     "sum",
     "tanh",
+    "uniform_dags",
     "where",
     "write_bugs",
     "write_stan",

@@ -1,6 +1,6 @@
 """The command line: platewright learn | show | draw | emit | report | verify MODEL [DATA]
 
-MODEL is a Python file that defines a `pw.Model`, which is run, so it must be one you trust; or a BUGS or JAGS text,
+MODEL is a Python file that defines a `pw.Model`, which is run, so it must be one you trust; or a BUGS or Stan text,
 which is only read. This file has the words; `commands.py` does what they say.
 """
 
@@ -16,11 +16,13 @@ from typing import Any, NoReturn
 from platewright import __version__
 from platewright.commands import draw, emit, learn, report, show, verify
 from platewright.errors import PlatewrightError, nearest
-from platewright.pipeline import GOALS
 from platewright.run.exact.stages import STAGES
+from platewright.schema import GOALS
 
-DATA_HELP = "a .csv or .parquet file; for BUGS text also JSON, S-style lists or R dump, in one file or several"
-MODEL_HELP = "a Python file that defines a pw.Model, which is run, or a BUGS text (.bug, .bugs, .jags), which is read"
+DATA_HELP = (
+    "a .csv or .parquet file; for BUGS and Stan texts also JSON, S-style lists or R dump, in one file or several"
+)
+MODEL_HELP = "a Python file that defines a pw.Model, which is run, or a text (.bug, .bugs, .jags, .stan), which is read"
 CODES = "exit codes: 0; 1 where a law that `verify` checks does not hold; 2 after an error, which says what to do"
 SAMPLER = {
     "chains": "independent chains of a sampler (4)",
@@ -31,6 +33,8 @@ SAMPLER = {
 SCHEMAS = "auto, exact, em, mean-field, gibbs, collapsed-gibbs; for evidence also enumeration, quadrature, chib, ..."
 OURS = 2
 """The exit code of an error that says what to do."""
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PlatewrightError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return OURS
+    except KeyboardInterrupt:
+        print("stopped by Ctrl-C", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         # whoever read our output has seen enough; Python must not complain when it closes the stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -106,6 +113,7 @@ def parser() -> argparse.ArgumentParser:
     _known_option(emit_)
     _how_options(emit_)
     emit_.add_argument("--backend", default="numpy", metavar="NAME", help="numpy or c")
+    emit_.add_argument("--brief", action="store_true", help="the algorithm alone, without the tools that it calls")
     _output_option(emit_)
 
     report_ = _command(commands, "report", report, "write the derivation, with results, as an HTML page")
@@ -137,7 +145,9 @@ def _model_options(made: argparse.ArgumentParser) -> None:
 
 def _known_option(made: argparse.ArgumentParser) -> None:
     if not any(action.dest == "data" for action in made._actions):
-        made.add_argument("--data", action="append", metavar="DATA", help="data that the loops of a BUGS text need")
+        made.add_argument(
+            "--data", action="append", metavar="DATA", help="data that the loops of a BUGS or Stan text need"
+        )
     made.add_argument("--known", metavar="A,B", help="known variables; without it, those that nothing depends on")
 
 

@@ -23,7 +23,7 @@ from platewright.drawing.svg import picture_svg
 from platewright.errors import SourceError
 from platewright.graph.graph import read_graph
 from platewright.pipeline import Model
-from platewright.reading import read_bugs
+from platewright.reading import read_bugs, read_stan
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.stages import STAGES, closed_form, graph_stage
@@ -33,9 +33,11 @@ from platewright.run.progress import working
 from platewright.run.results.derived_plan import DerivedPlan
 from platewright.run.results.model_file import model_in_file
 from platewright.run.results.saving import save
-from platewright.run.samplers.monitored import places_of, with_monitored
+from platewright.run.results.summary import summary
+from platewright.run.samplers.monitored import DEVIANCE, places_of, with_deviance, with_monitored
 
-BUGS_SUFFIXES = (".bug", ".bugs", ".jags")
+READERS = {".bug": read_bugs, ".bugs": read_bugs, ".jags": read_bugs, ".stan": read_stan}
+"""By the suffix of a file: what reads models of other languages."""
 FAILED = 1
 """The exit code of a check that did not pass."""
 
@@ -44,7 +46,8 @@ def learn(given: argparse.Namespace) -> int:
     """Learn, and print the table of posteriors."""
     model = _model(given)
     fit = _learned(given, model)
-    found = fit.summary() if model.read_from is None else _in_words_of_bugs(fit.summary(), model)
+    table = summary(fit, functions=not given.monitor)  # who names functions wants these
+    found = table if model.read_from is None else _in_words_of_bugs(table, model)
     if given.monitor:
         found = _monitored(found, fit, model, given.monitor)
     if given.save:
@@ -104,8 +107,15 @@ def draw(given: argparse.Namespace) -> int:
 
 def emit(given: argparse.Namespace) -> int:
     """The source."""
+    from platewright.backends.plan_source import runs_alone  # all emitters: loaded when somebody looks
+
     derived = _derived(given)
-    return _deliver(given, derived.title, "source", derived.source(given.backend))
+    source = derived.source(given.backend, given.brief)
+    done = _deliver(given, derived.title, "source", source)
+    if runs_alone(source):
+        return done
+    print(f"{derived.how}: there is no program that runs alone, only its steps", file=sys.stderr)
+    return FAILED
 
 
 def report(given: argparse.Namespace) -> int:
@@ -134,13 +144,14 @@ def verify(given: argparse.Namespace) -> int:
 
 
 def read_model(path: str, name: str | None = None, data: Sequence[str] = ()) -> Model:
-    """The model that a Python file defines, or that a BUGS text is; loops of a text may need its data."""
-    if Path(path).suffix.lower() not in BUGS_SUFFIXES:
+    """The model that a Python file defines, or that a BUGS or Stan text is; loops of a text may need its data."""
+    read = READERS.get(Path(path).suffix.lower())
+    if read is None:
         return model_in_file(path, Model, name)
     if not Path(path).is_file():
-        raise SourceError("there is no such file", where=path, expected="a BUGS text")
+        raise SourceError("there is no such file", where=path, expected="a BUGS or Stan text")
     texts = [Path(one) for one in data if not _is_table(one)]
-    return read_bugs(Path(path), texts or None)
+    return read(Path(path), texts or None)
 
 
 def _model(given: argparse.Namespace) -> Model:
@@ -186,7 +197,7 @@ def _learned(given: argparse.Namespace, model: Model) -> Any:
 
 
 def _data(given: argparse.Namespace, model: Model) -> Any:
-    """What `learn` takes: a table by its path, or the data of a BUGS text."""
+    """What `learn` takes: a table by its path, or the data of a BUGS or Stan text."""
     tables = [path for path in given.data if _is_table(path)]
     if model.read_from is not None and not tables:
         return model.read_from.data()
@@ -220,6 +231,11 @@ def _in_words_of_bugs(found: Any, model: Model) -> Any:
 def _monitored(found: Any, fit: Any, model: Model, wanted: str) -> Any:
     """The summary with more rows."""
     names = [word.strip() for word in re.split(r",(?![^\[]*\])", wanted) if word.strip()]
+    if DEVIANCE in names and DEVIANCE not in fit.derivation.graph.nodes:
+        names.remove(DEVIANCE)
+        found = with_deviance(found, fit)
+    if not names:
+        return found
     if model.read_from is None:
         return with_monitored(found, fit, places_of(fit.derivation.graph, fit.sizes, names), {})
     places = {shown: at for name in names for shown, at in model.read_from.cells(name).items()}

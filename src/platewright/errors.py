@@ -8,6 +8,8 @@ PlateError: `y` uses `mu`, which lives on plate `k` that `y` is not on
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -22,12 +24,19 @@ class PlatewrightError(Exception):
         self.hint = hint
         super().__init__(self._told())
 
+    def __str__(self) -> str:
+        return str(self.args[0])  # some of us are errors of Python too, which would put it in quotes
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """An error comes back from another process as it was, whatever its constructor asks for."""
+        return _again, (type(self), self.args, dict(self.__dict__))
+
     def _told(self) -> str:
         lines = [self.found]
         for label, text in (("where:   ", self.where), ("expected:", self.expected), ("try:     ", self.hint)):
             if text:
                 lines.append(f"  {label} {text}")
-        return "\n".join(lines)
+        return shown_text("\n".join(lines))
 
     def add_place(self, place: str) -> None:
         """Say where it was met, seen from further out: the file and line of a model."""
@@ -35,12 +44,19 @@ class PlatewrightError(Exception):
         self.args = (self._told(),)
 
 
+def _again(kind: type[PlatewrightError], args: tuple[object, ...], said: dict[str, object]) -> PlatewrightError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(said)
+    return error
+
+
 class ModelError(PlatewrightError):
     """The model as written has no meaning."""
 
 
-class UnknownName(ModelError):
-    """A name that the model does not have."""
+class UnknownName(ModelError, AttributeError, KeyError):
+    """A name that the model does not have: to Python an attribute, or a key, that is not there."""
 
     def __init__(
         self, name: str, known: Iterable[str], *, where: str = "", found: str = "", hint: str | None = None
@@ -76,8 +92,8 @@ class CycleError(ModelError):
     """Directed arcs that lead back to where they came from."""
 
 
-class BugsError(ModelError):
-    """A BUGS text or data file that cannot be read, with the line and column of the trouble."""
+class TextError(ModelError):
+    """A text of another language that cannot be read, with the line and column of the trouble."""
 
     def __init__(
         self,
@@ -92,6 +108,14 @@ class BugsError(ModelError):
         super().__init__(found, where=where, expected=expected, hint=hint)
         self.line = line
         self.column = column
+
+
+class BugsError(TextError):
+    """A BUGS text or data file that cannot be read."""
+
+
+class StanError(TextError):
+    """A Stan text, or its data, that cannot be read."""
 
 
 class DataError(PlatewrightError):
@@ -151,7 +175,10 @@ class SizeError(PlatewrightError):
 
 
 class NotSolvable(PlatewrightError):
-    """No schema applies; the message says which condition failed for each."""
+    """No schema or operation applies; the message says which condition failed for each."""
+
+    declined: object = None
+    """The refusal of a graph operation as a value: which operation, and the condition that failed."""
 
 
 class ImproperPosterior(PlatewrightError):
@@ -169,6 +196,17 @@ class Unbounded(PlatewrightError):
             f"{objective} has no upper bound: {runs if edge else shrinks}",
             hint="goal='posterior', which needs no mode, or a prior that vanishes at that edge" if edge else scales,
         )
+
+
+class NoMaximum(Unbounded):
+    """An estimate that is none: the objective does not fall in some direction, however far one goes."""
+
+    def __init__(self, found: str, hint: str = "") -> None:
+        PlatewrightError.__init__(self, found, hint=hint)
+
+
+class NotLearned(PlatewrightError, AttributeError):
+    """Something that this kind of result does not have; to Python an attribute that is not there."""
 
 
 class BackendError(PlatewrightError):
@@ -191,8 +229,16 @@ class NoCompilerWarning(UserWarning):
     """No C compiler was found, so NumPy runs the program."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint cannot be written any more: the run goes on in memory, and tries again."""
+
+
 class DivergenceWarning(UserWarning):
     """Paths of a Hamiltonian block lost the energy they should keep: draws near there are too few."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Chains that have not found each other, or are worth few independent draws: their numbers are rough."""
 
 
 class EnergyWarning(UserWarning):
@@ -201,3 +247,40 @@ class EnergyWarning(UserWarning):
 
 class ImpossibleWarning(UserWarning):
     """The data have probability zero under the model, so that its evidence is zero too."""
+
+
+class UnsureWarning(UserWarning):
+    """Importance weights with so long a tail that their mean is not to be trusted."""
+
+
+class LeftOutWarning(UserWarning):
+    """A group of an ArviZ tree that cannot be made of this result, and why."""
+
+
+# -- text of others: what a terminal would obey is written as Python writes it, a\x1b[2Jb, and never sent
+
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+"""Control characters but for tab and line feed; marks that change the direction of text, or cannot be seen."""
+
+
+def shown_text(text: str) -> str:
+    """The same text, with what a terminal would obey written as Python writes it."""
+    return OBEYED.sub(_escaped, text)
+
+
+def shown_name(text: str) -> str:
+    """A name or label inside a line: line feeds and tabs would break it too."""
+    return shown_text(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def users_line() -> int:
+    """The `stacklevel` of a warning that is to name the line of the user's that called, not one of ours."""
+    ours, level, frame = ("platewright", "contextlib"), 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ours:
+        level, frame = level + 1, frame.f_back
+    return level

@@ -11,6 +11,16 @@ from platewright.operation import Declined, Step
 from platewright.program.program import Program
 
 Goal = OneOf["posterior", "map", "evidence"]
+GOALS: tuple[Goal, ...] = ("posterior", "map", "evidence")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a model: a goal, a schema or "auto", and for a mode the unknowns to be integrated out."""
+
+    goal: Goal
+    by: str = "auto"
+    integrate: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

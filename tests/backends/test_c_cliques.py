@@ -9,11 +9,11 @@ import platewright as pw
 from platewright.backends.c.compile import find_compiler
 from platewright.data.bind import bind
 from platewright.family import Array
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.run.execute import arguments, columns_of, loaded
-from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em import Runner
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.schemas.em import EMPlan, plan_em
-from platewright.schemas.exact import fixed_sizes
 from schemas.small_instance import instance
 from schemas.tied_classes import TIED
 
@@ -51,7 +51,7 @@ def agree(plan: EMPlan, columns: dict[str, Array], sizes: dict[str, int]) -> Non
     native = NativeCliques(plan, columns, sizes)
     assert native.native, native.left
     runner = Runner(plan, columns, sizes)
-    values = runner.begun(start_expectations(plan, columns, sizes, np.random.default_rng(0)))
+    values = runner.begun(runner.guessed(np.random.default_rng(0)))
     program, module = plan.maximise, loaded(plan.maximise)
     for _ in range(3):
         seen, step = runner.expected(values), native.step(values)

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.c.compile import FLAGS, find_compiler, library, loaded_library
+from platewright.backends.c.compile import FLAGS, compiled, find_compiler
 from platewright.backends.c_em.em import em_source, fused_program
 from platewright.backends.c_em.support import SUPPORT
 from platewright.graph.graph import read_graph
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import finish
 from platewright.run.hidden import native_em_pass
-from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_backend import choose_em_backend, has_ties
 from platewright.run.hidden.native_em import NativeEM
 from platewright.schemas.em import EMPlan, plan_em
@@ -124,7 +124,7 @@ def test_objective_and_statistics_are_those_of_numpy(case: Case, rows: int) -> N
     if rows < 100:
         return
     runner = Runner(plan, drawn.columns, drawn.sizes)
-    values = runner.begun(start_expectations(plan, drawn.columns, drawn.sizes, np.random.default_rng(0)))
+    values = runner.begun(runner.guessed(np.random.default_rng(0)))
     for _ in range(3):
         assert_step(em, values)
         step = em.step(values)
@@ -270,7 +270,7 @@ def test_the_exponential_is_right_to_the_last_digits(flags: tuple[str, ...]) -> 
     assert compiler is not None
     if flags and platform.machine() != "x86_64":
         pytest.skip("narrower vectors of another kind of machine")
-    each = loaded_library(library(text, compiler, (*FLAGS, *flags))).each
+    each = compiled(text, compiler, (*FLAGS, *flags)).each
     few = [0.0, -0.0, -1022.0, -1022.03, -1022.5, -1022.97, -1023.0, -1023.4, -5e4, -1e300, -np.inf]
     x = np.concatenate([np.linspace(0, -1022, 200_001), -np.logspace(-300, 3, 100_001), -np.arange(16_352) / 16, few])
     x = np.concatenate([x, [np.nan, -np.nan], np.zeros(-(len(x) + 2) % 32)])

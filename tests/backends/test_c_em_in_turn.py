@@ -100,7 +100,7 @@ def test_parameters_without_a_closed_mode_climb_on_the_sums_of_c(build: Any) -> 
     plan = planned(model, ("y",))
     assert choose_em_backend(plan, "c", {"n": ROWS, "k": 2}) == "c"
     one, other = (model.learn({"y": y}, goal="map", backend=backend) for backend in ("c", "numpy"))
-    assert "(c)" in one.how and "(numpy)" in other.how
+    assert one.made_by and f"(c: {one.made_by})" in one.how and "(numpy)" in other.how
     assert one.log_joint == pytest.approx(other.log_joint, rel=1e-9)
     for name in plan.learned:
         np.testing.assert_allclose(one[name].value, other[name].value, rtol=1e-4)

@@ -13,6 +13,7 @@ from backends.test_c_cliques import random_network
 from backends.test_c_em import EXTRA, rows_of
 from platewright.backends.c.compile import find_compiler
 from platewright.data.bind import bind
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import read_graph
 from platewright.run.execute import columns_of
 from platewright.run.hidden import native_em_pass
@@ -20,7 +21,6 @@ from platewright.run.hidden.mean_field import STATISTICS, Runner
 from platewright.run.hidden.mean_field_search import native_field, run_mean_field
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import NativeEM
-from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from schemas.chains_that_meet import MEETING
 from schemas.gaussian_latents import LATENTS
@@ -235,10 +235,12 @@ def test_a_step_that_lost_digits_is_numpys(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_fit_says_which_backend_it_ran_on_and_why() -> None:
     y = np.random.default_rng(0).normal(size=(30, 3))
     options: dict[str, Any] = {"by": "mean-field", "restarts": 1, "iterations": 3}
-    assert mixture().learn({"y": y}, backend="c", **options).how.endswith("iterations (c)")
+    joint = mixture().learn({"y": y}, backend="c", **options)
+    assert joint.made_by and joint.how.endswith(f"iterations (c: {joint.made_by})")
     assert mixture().learn({"y": y}, **options).how.endswith("iterations (numpy)")
     turns = next(case for case in MIXTURES if case.name == "own_precisions").build()
-    assert turns.learn({"y": y[:, 0]}, backend="c", **options).how.endswith("iterations (c)")
+    in_turn = turns.learn({"y": y[:, 0]}, backend="c", **options)
+    assert in_turn.made_by and in_turn.how.endswith(f"iterations (c: {in_turn.made_by})")
     alone = next(case for case in with_field(LATENTS) if planned(case).latent.gaussian)
     drawn = instance(alone, 0)
     assert "Gaussian" in native_field(planned(alone), drawn.columns, drawn.sizes, "c")[2]

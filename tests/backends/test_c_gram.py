@@ -117,8 +117,8 @@ X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86")
     "flag", ["-DPLATEWRIGHT_PLAIN", pytest.param("-mno-avx512f", marks=X86), pytest.param("-mno-avx", marks=X86)]
 )
 def test_other_vectors_give_the_same_moments(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = native.library
-    monkeypatch.setattr(native, "library", lambda source, compiler: library(source, compiler, (*FLAGS, flag)))
+    compiled = native.compiled_library
+    monkeypatch.setattr(native, "compiled_library", lambda source, compiler: compiled(source, compiler, (*FLAGS, flag)))
     program = pooled(W, Feature(X, (J,)), Feature(Y))
     for width in WIDTHS:
         columns = data(BLOCK + 7, width)

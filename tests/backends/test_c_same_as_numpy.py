@@ -299,4 +299,5 @@ def test_no_rows_and_no_groups_leave_the_prior() -> None:
     m.a = pw.Normal(0, sd=1.0, plates=k)
     m.y = pw.Normal(m.a[m.g], sd=1.0, plates=n)
     fit = m.learn({"g": [], "y": []}, backend="c")
-    assert fit.how.endswith("(c)") and fit.log_evidence == 0 and fit["a"].mean.shape == (0,)
+    assert fit.made_by and fit.how.endswith(f"(c: {fit.made_by})")
+    assert fit.log_evidence == 0 and fit["a"].mean.shape == (0,)

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from backends.test_c_draws import HEADER, needs_compiler, pointer
-from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import compiled, find_compiler
 from platewright.backends.c_gibbs.support import shared_text
 from platewright.family import Array
 
@@ -28,7 +28,7 @@ def by_c(name: str, *arguments: Array) -> Array:
     compiler = find_compiler()
     assert compiler is not None
     out = np.empty(given[0].shape)
-    loaded_library(library("\n".join([HEADER, *shared_text(body), body]), compiler)).at(
+    compiled("\n".join([HEADER, *shared_text(body), body]), compiler).at(
         ctypes.c_int64(out.size), *map(pointer, given), pointer(out)
     )
     return out

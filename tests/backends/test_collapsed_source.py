@@ -9,7 +9,7 @@ import pytest
 
 from backends.running import running
 from platewright.backends.kernels.xoshiro import Xoshiro
-from platewright.backends.numpy.collapsed import _CollapsedEmitter, numpy_collapsed_source
+from platewright.backends.numpy.collapsed import CollapsedEmitter, numpy_collapsed_source
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.parameters_given import ParametersGiven, by_numpy
@@ -20,7 +20,7 @@ from schemas.small_instance import Case, instance
 
 def emitted(plan: CollapsedPlan) -> tuple[dict[str, Any], Any]:
     """The functions of the program, and the names of things in it."""
-    emitter = _CollapsedEmitter(plan)
+    emitter = CollapsedEmitter(plan)
     emitter.module()
     return running(numpy_collapsed_source(plan)), emitter.names
 

@@ -12,7 +12,8 @@ import pytest
 
 import platewright as pw
 from example_models import MAKERS, bound_program
-from platewright.backends.c.compile import FLAGS, Compiler, cache_folder, find_compiler, library
+from platewright.backends.c.compile import FLAGS, Compiler, find_compiler, library
+from platewright.backends.c.kept import cache_folder
 from platewright.errors import BackendError, NoCompilerWarning
 from platewright.run.exact import native
 from platewright.run.exact.native import choose_backend, native_statistics
@@ -98,11 +99,12 @@ def test_a_source_is_compiled_once(own_cache: Path) -> None:
     compiler = find_compiler()
     assert compiler is not None
     first = library(SOURCE, compiler)
-    made = first.stat().st_mtime_ns
-    assert library(SOURCE, compiler) == first and first.stat().st_mtime_ns == made
-    assert [file.name for file in own_cache.iterdir()] == [first.name]
-    assert library(SOURCE, compiler, (*FLAGS, "-g")) != first
-    assert library(SOURCE, Compiler(compiler.command, "another version")) != first
+    made = first.path.stat().st_ino
+    assert library(SOURCE, compiler) == first and first.path.stat().st_ino == made
+    assert sorted(file.suffix for file in own_cache.iterdir()) == [".entry", first.path.suffix]
+    library(SOURCE, compiler, (*FLAGS, "-g"))
+    library(SOURCE, Compiler(compiler.command, "another version"))
+    assert len(list(own_cache.glob("*.entry"))) == 3
 
 
 @needs_compiler
@@ -133,7 +135,6 @@ def test_a_folder_that_others_can_write_is_not_used(own_cache: Path) -> None:
 def test_a_library_that_others_can_write_is_made_again(own_cache: Path) -> None:
     compiler = find_compiler()
     assert compiler is not None
-    made = library(SOURCE, compiler)
-    made.write_bytes(b"something else")
+    made = library(SOURCE, compiler).path
     made.chmod(0o666)
-    assert library(SOURCE, compiler).read_bytes() != b"something else"
+    assert not library(SOURCE, compiler).path.stat().st_mode & 0o022

@@ -9,18 +9,18 @@ import pytest
 
 import platewright as pw
 from backends.running import run_file, running
-from platewright.backends.numpy.evidence import _EvidenceEmitter, numpy_evidence_source
+from platewright.backends.numpy.evidence import EvidenceEmitter, numpy_evidence_source
 from platewright.errors import PlatewrightError
 from platewright.operation import Declined
 from platewright.run.evidence.evidence_enumeration import enumerated
 from platewright.run.evidence.evidence_quadrature import quadrature
 from platewright.schemas.evidence import plan_enumeration
-from platewright.schemas.quadrature import plan_quadrature
+from platewright.schemas.quadrature import plan_point_by_point
 from schemas.field_models import EVERY
 from schemas.small_instance import Case, instance
 
 LISTED = [case for case in EVERY if not isinstance(plan_enumeration(case.graph, "evidence"), Declined)]
-LAID = [case for case in EVERY if not isinstance(plan_quadrature(case.graph, "evidence"), Declined)]
+LAID = [case for case in EVERY if not isinstance(plan_point_by_point(case.graph, "evidence"), Declined)]
 MOST = 300
 
 
@@ -29,7 +29,7 @@ def test_many_cases_are_here() -> None:
 
 
 def by_source(plan: object, case: Case, most: int) -> object:
-    emitter = _EvidenceEmitter(plan)  # type: ignore[arg-type]
+    emitter = EvidenceEmitter(plan)  # type: ignore[arg-type]
     emitter.module()
     small, names = instance(case, 0), emitter.names
     data = {names(name): value for name, value in small.columns.items()}
@@ -54,7 +54,7 @@ def test_a_sum_over_all_values_is_the_library_s(case: Case) -> None:
 
 @pytest.mark.parametrize("case", LAID, ids=lambda case: case.name)
 def test_an_integral_is_the_library_s(case: Case) -> None:
-    plan, small = plan_quadrature(case.graph, "evidence"), instance(case, 0)
+    plan, small = plan_point_by_point(case.graph, "evidence"), instance(case, 0)
     found = by_source(plan, case, MOST)
     try:
         wanted = quadrature(plan, small.columns, small.sizes, most=MOST)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ import numpy as np
 import pytest
 
 from backends.running import flowers, run_file, running
-from platewright.backends.numpy.gibbs import _GibbsEmitter, numpy_gibbs_source
+from platewright.backends.numpy.family_text import drawn_inline
+from platewright.backends.numpy.gibbs import GibbsEmitter, numpy_gibbs_source
+from platewright.families import FAMILY_BY_NAME
+from platewright.run.samplers.block_conditional import BlockConditional
 from platewright.run.samplers.gibbs import Sampler
 from platewright.run.samplers.sampling import run_gibbs
-from platewright.schemas.gibbs import ExactBlock, GibbsPlan, SliceBlock, plan_gibbs
+from platewright.schemas.gibbs import ExactBlock, GibbsPlan, HamiltonianBlock, SliceBlock, plan_gibbs
 from schemas import hierarchies
 from schemas.small_instance import Case, instance
 from schemas.test_conditional_ratio import EVERY
@@ -30,7 +34,7 @@ def planned(case: Case) -> GibbsPlan:
 
 def emitted(plan: GibbsPlan) -> tuple[dict[str, Any], Any]:
     """The functions of the program, and the names of things in it."""
-    emitter = _GibbsEmitter(plan)
+    emitter = GibbsEmitter(plan)
     emitter.module()
     return running(numpy_gibbs_source(plan)), emitter.names
 
@@ -42,6 +46,7 @@ def test_a_sweep_is_the_library_s(case: Case) -> None:
     small = instance(case, 0)
     data = {names(name): value for name, value in small.columns.items()}
     size = {names(plate): value for plate, value in small.sizes.items()}
+    data = space["prepared"](data, size) if "prepared" in space else data
     sampler = Sampler(plan, small.columns, small.sizes, np.random.default_rng(3), dict(small.hidden))
     generator = np.random.default_rng(3)
     values = {names(name): value for name, value in small.hidden.items()}
@@ -51,11 +56,31 @@ def test_a_sweep_is_the_library_s(case: Case) -> None:
     for _ in range(2):
         sampler.sweep()
         values = space["sweep"](values, data, size, generator, *moving)
-    assert all(np.allclose(values[names(name)], value, rtol=1e-9) for name, value in sampler.values.items())
+    if any(isinstance(block, HamiltonianBlock) for block in plan.blocks):
+        assert all(np.allclose(values[names(name)], value, rtol=1e-9) for name, value in sampler.values.items())
+    else:
+        assert all(np.array_equal(values[names(name)], value) for name, value in sampler.values.items())
     moved = [name for name, value in sampler.values.items() if np.any(value != small.hidden[name])]
     surely = {name for block in plan.blocks if isinstance(block, ExactBlock | SliceBlock) for name in block.variables}
     discrete = {name for name in surely if case.graph.nodes[name].domain.is_discrete}
     assert surely - discrete <= set(moved)  # a discrete one may have come back to its value
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_an_exact_block_is_drawn_as_its_posterior_is(case: Case) -> None:
+    """The printed draw against the posterior of the block, which is computed from its expressions."""
+    plan = planned(case)
+    small = instance(case, 0)
+    values = dict(small.hidden)
+    sampler = Sampler(plan, small.columns, small.sizes, np.random.default_rng(7), values)
+    for number, block in enumerate(plan.blocks):
+        if isinstance(block, ExactBlock):
+            conditional = BlockConditional(plan, block, small.columns, small.sizes, frozenset(values))
+            wanted = conditional.posterior(small.hidden).draws(1, np.random.default_rng([7, number]))
+            sampler.values, sampler.generator = dict(small.hidden), np.random.default_rng([7, number])
+            found = sampler.drawn(number)
+            assert found.keys() == wanted.keys()
+            assert all(np.allclose(found[name], value[0], rtol=1e-9) for name, value in wanted.items())
 
 
 CHAINS = ["full_wishart", "zero_inflated", "symbols", "pumps", "logistic", "bent_line", "chosen_weights"]
@@ -79,7 +104,7 @@ def test_the_same_seed_makes_the_same_chains(name: str) -> None:
 def test_only_what_is_needed_is_carried() -> None:
     text = hierarchies.logistic().derive(["y"], by="gibbs").source()
     assert "class HamiltonianMover" in text and "def follow" in text
-    assert not any(word in text for word in ("SliceMover", "SiteMover", "class Matrices", "draw_wishart"))
+    assert not any(word in text for word in ("SliceMover", "SiteMover", "class Matrices", "draw_of_wishart"))
 
 
 def test_the_file_runs_alone_on_a_table(tmp_path: Path) -> None:
@@ -88,3 +113,25 @@ def test_the_file_runs_alone_on_a_table(tmp_path: Path) -> None:
     assert "import platewright" not in source
     found = run_file(source, data, tmp_path)
     assert np.array(found["mu mean"]).shape == (2,) and (np.array(found["spread sd"]) > 0).all()
+
+
+FAMILIES_IN_LINE = sorted(name for name, family in FAMILY_BY_NAME.items() if family.draw is not None)
+
+
+@pytest.mark.parametrize("name", FAMILIES_IN_LINE)
+def test_a_draw_in_line_is_that_of_its_family(name: str) -> None:
+    family = FAMILY_BY_NAME[name]
+    text = drawn_inline(family, {p.name: f"{p.name}_of_it" for p in family.parameters}, "(3,)")
+    if text is None:
+        return
+    values = {p.name: np.array([1.0, 2.0, 3.0]) for p in family.parameters}
+    values |= {"p": np.array([0.2, 0.5, 0.7]), "upper": np.array([5.0, 6.0, 7.0])}
+    values = {p.name: values[p.name] for p in family.parameters}
+    space = {"np": np, "generator": np.random.default_rng(1), **{f"{key}_of_it": v for key, v in values.items()}}
+    assert family.draw is not None
+    assert np.array_equal(eval(text, space), family.draw(np.random.default_rng(1), values, (3,)))
+
+
+def test_what_names_a_parameter_twice_is_not_put_in_line() -> None:
+    twice = replace(FAMILY_BY_NAME["Gamma"], draw=lambda generator, p, size: generator.gamma(p["shape"]) * p["shape"])
+    assert drawn_inline(twice, {"shape": "a", "rate": "b"}, "(3,)") is None

@@ -14,8 +14,9 @@ LINES = [
     "value = np.concatenate([np.reshape(np.broadcast_to(1, (size_k,)), (size_k, 1)), other], axis=-1)",
     "name = 'a, b (c' + call({'x': 1, 'y': [1, 2, 3]}, key=(one,))",
     "return left[one, :, None] + right(two, three) * (four - five)",
+    "found.add(one, two_of(three, four[:, None], kind=True), (five, six), (seven,))",
 ]
-GALLERY = sorted((Path(__file__).parents[2] / "examples").glob("*/learned.py"))
+GALLERY = sorted((Path(__file__).parents[2] / "examples").glob("*/*/algorithm.txt"))
 
 
 def inside_a_function(line: str) -> str:

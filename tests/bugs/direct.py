@@ -317,6 +317,8 @@ def _law(name: str, a: list[Any]) -> Any:
             return stats.lognorm(s=a[1] ** -0.5, scale=np.exp(a[0]))
         case "dgamma":
             return stats.gamma(a[0], scale=1 / a[1])
+        case "dinvgamma":
+            return stats.invgamma(a[0], scale=a[1])
         case "dbeta":
             return stats.beta(*a)
         case "dexp":

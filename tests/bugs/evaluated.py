@@ -7,6 +7,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.graph.graph import read_graph, topological
 from platewright.language.bugs.reader import BugsModel
+from platewright.language.plate import membership
 
 
 def sizes_of(read: BugsModel) -> dict[str, int]:
@@ -15,6 +16,13 @@ def sizes_of(read: BugsModel) -> dict[str, int]:
     for name, plate in read.model.plates.items():
         found[name] = plate.size
     return {name: int(size) for name, size in found.items() if size is not None}
+
+
+def first_steps(read: BugsModel, name: str) -> np.ndarray:
+    """One at the first element of each sequence along an ordered plate."""
+    plate = read.model.plates[name]
+    whose = read.draft.columns[membership(name, plate.within)] if plate.within else np.zeros(plate.size)
+    return np.r_[True, np.diff(whose) != 0].astype(float)
 
 
 def environment_of(read: BugsModel, arrays: dict[str, np.ndarray]) -> Environment:
@@ -28,8 +36,7 @@ def environment_of(read: BugsModel, arrays: dict[str, np.ndarray]) -> Environmen
                 value = evaluate(node.definition, environment, node.axes)
             environment = environment.with_values({name: value})
         elif name.startswith("first@") and name not in environment.values:
-            size = environment.sizes[node.axes[0].plate]
-            environment = environment.with_values({name: (np.arange(size) == 0).astype(float)})
+            environment = environment.with_values({name: first_steps(read, node.axes[0].plate)})
     return environment
 
 

@@ -14,6 +14,17 @@ SNIPPETS: dict[str, tuple[str, dict[str, object]]] = {
             "y": [[None, 0, 1, 0, 0], [None, None, None, 1, 0], [None, None, 1, 1, 1], [None] * 5],
         },
     ),
+    "all_released_at_once": (
+        "model { for (i in 1:3) { z[i, 1] <- 1\n for (t in 2:4) { z[i, t] ~ dbern(phi[t - 1] * z[i, t - 1])\n"
+        " y[i, t] ~ dbern(0.1 + p * z[i, t]) } } p ~ dunif(0, 0.9) for (t in 1:3) { phi[t] ~ dunif(0, 1) } }",
+        {"y": [[None, 1, 0, 0], [None, 0, 0, 1], [None, 0, 0, 0]]},
+    ),
+    "moving_after_a_first_state": (
+        "model { for (i in 1:3) { s[i, f[i]] ~ dcat(w[])\n for (t in (f[i] + 1):n[i]) { s[i, t] ~ dcat(P[s[i, t - 1], ]) }\n"
+        " for (t in f[i]:n[i]) { y[i, t] ~ dnorm(m[s[i, t]], 1) } }\n"
+        " for (k in 1:2) { P[k, 1:2] ~ ddirich(one[]) m[k] ~ dnorm(0, 0.1) } w[1:2] ~ ddirich(one[]) }",
+        {"f": [1, 2, 1], "n": [4, 3, 2], "one": [1, 1], "y": [[1, 0.5, 3, 2], [None, 0, 2, None], [4, 3, None, None]]},
+    ),
     "slices_that_begin_apart": (
         "model { for (j in 2:T) { y[j] ~ dnorm(inprod(a[1:(j - 1)], b[2:j]) + sum(a[1:(j - 1)] * (b[2:j] - 1)), 1) }\n"
         " for (k in 1:T) { a[k] ~ dnorm(0, 1); b[k] ~ dnorm(0, 1) } for (i in 1:N) { v[i] ~ dnorm(inprod(b[s[i]:e[i]], w[1:2]), 1) }\n"

@@ -15,8 +15,9 @@ from platewright.language.bugs.densities import FORMS
 from platewright.language.bugs.distribution_functions import function_of
 
 ARGUMENTS: dict[str, tuple[float, ...]] = {
-    "dnorm": (0.3, 2.0), "dlnorm": (0.3, 2.0), "dgamma": (2.5, 1.5), "dbeta": (2.0, 3.5), "dexp": (1.5,),
-    "dweib": (1.7, 0.8), "dt": (0.2, 1.5, 4.0), "ddexp": (0.2, 1.5), "dlogis": (0.2, 1.5), "dpar": (2.5, 0.4),
+    "dnorm": (0.3, 2.0), "dlnorm": (0.3, 2.0), "dgamma": (2.5, 1.5), "dinvgamma": (2.5, 1.5), "dbeta": (2.0, 3.5),
+    "dexp": (1.5,), "dweib": (1.7, 0.8), "dt": (0.2, 1.5, 4.0),
+    "ddexp": (0.2, 1.5), "dlogis": (0.2, 1.5), "dpar": (2.5, 0.4),
     "dunif": (-0.5, 1.5), "dchisqr": (3.0,), "dggamma": (1.5, 0.8, 1.3), "dbern": (0.3,), "dbin": (0.3, 4.0),
     "dpois": (1.7,), "dnegbin": (0.4, 2.0), "dgeom": (0.4,), "dgeom0": (0.4,),
 }  # fmt: skip

@@ -26,6 +26,12 @@ def test_a_syntax_error_points_at_its_column() -> None:
 @pytest.mark.parametrize(
     ("text", "data", "found", "hint"),
     [
+        ("model { y ~ dnorm(a, 1) a ~ dnorm(0, 1) z <- integral(F(u), 0, 1, 1.0E-4) F(u) <- u * a }", {"y": 1},
+         "`integral` is not supported: integrals over functions are not solved here", "closed form"),
+        ("model { f[1:3] <- jump.lin.pred(X[1:3, 1:2], k, 1) k ~ dbin(0.5, 2) y ~ dnorm(f[1], 1) }", {"y": 1},
+         "`jump.lin.pred` is not supported: the number of terms of a sum is not chosen by jumps between models", "dbern"),
+        ("model { b[1:3] ~ spatial.exp(m[], x[], y[], tau, phi, 1) }", {},
+         "`spatial.exp` is declined: kernels of distances are not on the shelf", "dmnorm.vcov"),
         ("model { y ~ dnrm(0, 1) }", {}, "the distribution `dnrm` is not known here", "did you mean `dnorm`?"),
         ("model { y ~ dnorm(lgo(2), 1) }", {}, "there is no function `lgo` here", "did you mean `log`?"),
         ("model { y ~ dnorm(alhpa, 1) alpha ~ dflat() }", {}, "`alhpa` is not defined and not in the data",
@@ -99,3 +105,9 @@ def test_lines_in_a_circle_that_grow_with_every_step_are_refused() -> None:
     with pytest.raises(BugsError, match=r"in a circle, whose lines have .* parts when they are written out") as caught:
         read_bugs(text, {"y": [0.1] * 26})
     assert "line 1" in str(caught.value) or "line 2" in str(caught.value)
+
+
+def test_a_circle_of_very_many_lines_is_refused_before_they_are_written() -> None:
+    text = "model {" + "\n".join(f"a{k} ~ dnorm(a{(k + 1) % 700}, 1)" for k in range(700)) + "}"
+    with pytest.raises(BugsError, match=r"lines have at least 2,100 parts .*\n.*line 1[^\0]*at most 2,000 parts"):
+        read_bugs(text, {})

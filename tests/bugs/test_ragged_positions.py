@@ -26,8 +26,12 @@ DATA = {
 
 def test_c_looks_up_by_positions_that_have_holes() -> None:
     m = pw.read_bugs(TEXT, DATA)
-    fits = [m.learn(m.read_from.data(), backend=backend, draws=1000, seed=3) for backend in ("c", "numpy")]
+    data = m.read_from.data()
+    fits = [m.learn(data, by="gibbs", backend=backend, draws=1000, seed=3) for backend in ("c", "numpy")]
     assert [fit.backend for fit in fits] == ["c", "numpy"]
     (name,) = [name for name in fits[0].chains if name.startswith("d_")]
     c, numpy = (fit.chains[name].mean(axis=(0, 1)) for fit in fits)
     np.testing.assert_allclose(c, numpy, atol=0.08)  # ten standard errors of 4,000 draws
+    exact = m.learn(data)
+    assert exact.how.startswith("quadrature")
+    np.testing.assert_allclose(exact[name].mean, c, atol=0.06)

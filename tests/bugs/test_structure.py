@@ -58,6 +58,33 @@ def test_a_first_element_and_a_rule_are_a_series_on_an_ordered_plate() -> None:
         assert f"first@{plate.name}" in read.model.variables
 
 
+@pytest.mark.parametrize("name", ["entering_at_several_times", "all_released_at_once", "moving_after_a_first_state"])
+def test_a_series_goes_on_from_cells_of_others(name: str) -> None:
+    read = pw.read_bugs(*SNIPPETS[name])
+    assert not read.read_from.report.unrolled
+    assert [note for note in read.read_from.report.notes if "is a series along the ordered plate" in note]
+
+
+@pytest.mark.parametrize(
+    "rule, first",
+    [
+        ("z[i, t - 1] * phi[i]", "z[i, f[i] - 1]"),  # does not meet the steps that follow
+        ("z[i, t - 2] * phi[i]", "z[i, f[i]]"),
+        ("z[i, t - 1] * z[i, f[i]]", "z[i, f[i]]"),
+        ("z[3 - i, t - 1] * phi[i]", "z[i, f[i]]"),
+    ],
+)
+def test_what_is_not_the_cell_before_is_no_series(rule: str, first: str) -> None:
+    text = f"""model {{ for (i in 1:2) {{ {first} <- 1
+      for (t in (f[i] + 1):5) {{ z[i, t] ~ dbern({rule}) }} phi[i] ~ dunif(0, 1) }} }}"""
+    try:
+        read = pw.read_bugs(text, {"f": [2, 3]}).read_from
+    except BugsError as refusal:
+        assert "z[" in str(refusal)
+    else:
+        assert not [note for note in read.report.notes if "series" in note]
+
+
 def test_a_longer_memory_is_unrolled_and_the_report_says_so() -> None:
     read = snippet("second_order")
     assert not read.report.is_plated

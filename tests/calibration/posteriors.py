@@ -24,6 +24,7 @@ from scipy import stats
 import platewright as pw
 from calibration.models import CLOSED_FORMS
 from platewright.graph.graph import read_graph
+from platewright.run.samplers.deviance import deviance
 from platewright.run.samplers.monitored import drawn_of
 from platewright.run.samplers.monitoring import Drawn
 from schemas.collapsed_models import COLLAPSED
@@ -95,7 +96,7 @@ def by_schema(schema: str) -> Learn:
 
 def functions(drawn: Drawn) -> Functions:
     """The log likelihood, and functions of each unknown that do not change when classes are numbered otherwise."""
-    found = {"log likelihood": -0.5 * drawn.deviance().ravel()}
+    found = {"log likelihood": -0.5 * deviance(drawn).ravel()}
     for name, values in drawn.chains.items():
         flat = np.asarray(values, dtype=float).reshape(drawn.shape[0] * drawn.shape[1], -1)
         found[f"mean of {name}"] = flat.mean(axis=1)

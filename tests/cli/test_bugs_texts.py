@@ -39,7 +39,7 @@ def test_a_text_learns_from_data_in_any_form(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str
 ) -> None:
     model, data = written(tmp_path, "line.bug", LINE), written(tmp_path, name, text)
-    assert main(["learn", model, data, *SHORT, "--json", "--monitor", "sigma,b[2]"]) == 0
+    assert main(["learn", model, data, *SHORT, "--by", "gibbs", "--json", "--monitor", "sigma,b[2]"]) == 0
     found = json.loads(capsys.readouterr().out)
     names = [row["name"] for row in found["rows"]]
     assert names[:4] == ["a.c", "b[1]", "b[2]", "tau"] and names[4:] == ["sigma", "b[2]"]

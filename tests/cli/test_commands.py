@@ -53,7 +53,7 @@ def test_learn_prints_json_and_saves(model: str, data: str, tmp_path: Path, caps
     assert found["log_evidence"] == pytest.approx(load(kept).log_evidence)
 
 
-MIXTURE = """
+TWO_COINS = """
 import platewright as pw
 
 m = pw.Model("mixture")
@@ -77,7 +77,7 @@ m.heads = pw.Bernoulli(m.rate[m.which], plates=row)
 def test_json_has_the_score_that_the_goal_asks_for(
     words: list[str], scores: set[str], data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "mixture.py").write_text(MIXTURE)
+    (tmp_path / "mixture.py").write_text(TWO_COINS)
     assert main(["learn", str(tmp_path / "mixture.py"), data, "--json", *words]) == 0
     found = json.loads(capsys.readouterr().out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     assert set(found) == {"model", "how", "seconds", "title", "rows", "notes", *scores}
@@ -266,3 +266,27 @@ def test_plans_that_iterate_verify_themselves_too(
     )
     assert main(["verify", str(path), "--known", "y", "--goal", goal]) == 0
     assert "holds" in capsys.readouterr().out
+
+
+MIXTURE = """
+import platewright as pw
+
+m = pw.Model("mixture")
+n, k = m.plate("n"), m.plate("k", 2)
+m.p = pw.Dirichlet(2, over=k)
+m.z = pw.Categorical(m.p, plates=n)
+m.mu = pw.Normal(0, sd=5, plates=k)
+m.y = pw.Normal(m.mu[m.z], sd=1, plates=n)
+"""
+
+
+def test_steps_that_are_no_program_are_told_by_the_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mixture.py"
+    path.write_text(MIXTURE)
+    words = ["emit", str(path), "--known", "y"]
+    assert main([*words, "--goal", "evidence", "--by", "chib"]) == 1
+    assert "no program that runs alone" in capsys.readouterr().err
+    assert main([*words, "--goal", "map", "--brief"]) == 0
+    assert "def read(" not in capsys.readouterr().out

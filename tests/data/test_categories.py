@@ -223,7 +223,7 @@ def test_an_emitted_file_reads_integers_as_learning_does(tmp_path: Path, ids: tu
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     fit = m.learn({"z": shown})
     assert f"log_evidence = {fit.log_evidence!r}" in done.stdout
-    assert f"share.concentration = {fit.values['share.concentration'].tolist()}" in done.stdout
+    assert f"share.concentration = {fit.computed['share.concentration'].tolist()}" in done.stdout
 
 
 def test_hashes_of_64_bits_are_names_in_memory_and_in_files(tmp_path: Path) -> None:

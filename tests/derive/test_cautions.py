@@ -52,3 +52,12 @@ def test_separated_outcomes_are_told_before_and_refused_after() -> None:
     assert "take care: `a`, `b` have no proper prior" in str(mixed.summary())
     with pytest.raises(ImproperPosterior, match="ran away"):
         m.learn({"x": [-2.0, -1.0, 1.0, 2.0], "y": [0, 0, 1, 1]}, chains=2, draws=200, warm_up=200)
+
+
+def test_a_censored_cell_has_the_mass_of_its_interval() -> None:
+    m = pw.Model("lifetimes")
+    n = m.plate("n")
+    m.end = pw.Input(plates=n)
+    m.r = pw.Gamma(1, rate=1)
+    m.t = pw.Censored(pw.Exponential(rate=m.r), lower=m.end, plates=n)
+    assert m.derive(by="gibbs").cautions == ()

@@ -66,7 +66,7 @@ def test_the_emitted_file_runs_alone(name: str, tmp_path: Path) -> None:
     """`python learned.py data.csv` needs no Platewright and gives the same numbers."""
     folder = ROOT / "examples" / name
     alone = tmp_path / "learned.py"
-    alone.write_text((folder / "learned.py").read_text(encoding="utf-8"), encoding="utf-8")
+    alone.write_text(REGENERATE["plan_of"](folder).source(), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-I", str(alone), str(folder / "data.csv")], capture_output=True, text=True, timeout=60
     )
@@ -78,7 +78,7 @@ def test_the_emitted_file_runs_alone(name: str, tmp_path: Path) -> None:
     fit = learned(folder)
     assert printed
     for key, value in printed.items():
-        expected = fit[key.removesuffix(".mean")].mean if key.endswith(".mean") else fit.values[key]
+        expected = fit[key.removesuffix(".mean")].mean if key.endswith(".mean") else fit.computed[key]
         np.testing.assert_allclose(value, np.asarray(expected), rtol=1e-10, atol=1e-12)
 
 

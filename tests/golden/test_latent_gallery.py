@@ -30,7 +30,7 @@ def test_golden_files_regenerate_as_they_stand(folder: Path) -> None:
 
 @EACH
 def test_the_emitted_source_is_python(folder: Path) -> None:
-    ast.parse((folder / "learned.py").read_text(encoding="utf-8"))
+    ast.parse((folder / "algorithm.txt").read_text(encoding="utf-8"))
 
 
 @EACH

@@ -1,20 +1,21 @@
-"""A second reading of the language: the same lines of a model, with xarray for named axes and scipy for densities.
+"""A second reading of the language: the same lines of a model, with arrays of named axes and scipy for densities.
 
 Nothing of Platewright is used. `SecondModel` stands for `pw.Model` when all values are given; assigning a distribution
-adds its log density at the given value.
+adds its log density at the given value. Values may have a leading axis of points, at all of which it is computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import xarray as xr
-from scipy import stats
+from scipy import special, stats
 from scipy.special import expit
+
+from independent.named_arrays import POINT, Named, apply
 
 Array = Any
 
@@ -41,10 +42,12 @@ class Call:
 
 
 class SecondModel:
-    """The log joint of everything that is assigned, at the given values."""
+    """The log joint of everything that is assigned, at the given values; those of `many` have an axis of points."""
 
-    def __init__(self, values: Mapping[str, Array], groups: Mapping[str, Array]) -> None:
-        self.__dict__.update(_values=values, _groups=groups, _plates={}, _known={}, _total=0.0)
+    def __init__(
+        self, values: Mapping[str, Array], groups: Mapping[str, Array], many: Collection[str] = frozenset()
+    ) -> None:
+        self.__dict__.update(_values=values, _groups=groups, _many=many, _plates={}, _known={}, _total=0.0)
 
     def plate(self, name: str, size: int | None = None, **words: Any) -> SecondPlate:
         within = words.get("within")
@@ -56,9 +59,12 @@ class SecondModel:
         found = self._known.get(name)
         if found is None:
             step = next(plate for plate in self._plates.values() if plate.ordered)
-            found = xr.DataArray(self._values[name], dims=(step.name,))
-        step_name = next(dim for dim in found.dims if dim in self._plates and self._plates[dim].ordered)
-        return found.roll({step_name: 1}, roll_coords=False)
+            found = self.named(name, [step.name])
+        return found.rolled(next(dim for dim in found.dims if dim in self._plates and self._plates[dim].ordered))
+
+    def named(self, name: str, axes: Sequence[str]) -> Named:
+        """A value as it was given, with the names of its axes."""
+        return Named(np.asarray(self._values[name]), (*([POINT] if name in self._many else []), *axes))
 
     def __getattr__(self, name: str) -> Array:
         return self._known[name]
@@ -72,13 +78,13 @@ class SecondModel:
             axes.append(value.over.name)
             if value.family in ("Wishart", "InverseWishart"):
                 axes.append(value.over.name + "'")
-        self._known[name] = xr.DataArray(np.asarray(self._values[name]), dims=axes)
+        self._known[name] = self.named(name, axes)
         if value.family != "Input":
             self.__dict__["_total"] = self._total + self.log_density(name, value)
 
     def inside(self, value: Any, own: Sequence[str]) -> Any:
         """A value on an outer plate as seen from the elements of an inner one."""
-        if not isinstance(value, xr.DataArray):
+        if not isinstance(value, Named):
             return value
         for inner in [*own, *value.dims]:
             plate = self._plates.get(inner)
@@ -86,26 +92,30 @@ class SecondModel:
             while plate is not None and plate.within is not None:
                 codes = np.asarray(self._groups[plate.name])[codes]
                 if plate.within in value.dims:
-                    value = value.isel({plate.within: xr.DataArray(codes, dims=(inner,))})
+                    value = value.at(plate.within, codes, inner)
                 plate = self._plates.get(plate.within)
         return value
 
-    def log_density(self, name: str, call: Call) -> float:
+    def log_density(self, name: str, call: Call) -> Array:
+        """Summed over all but the points."""
         own = [plate.name for plate in call.plates]
         x = self._known[name]
-        later = _densities(x, call.family, self.given(call.arguments, own), self.given(call.named, own), own, call.over)
-        if call.start is None:
-            return float(later.sum())
-        start = call.start
-        if isinstance(start, Call):
-            first_of = (self.given(start.arguments, own), self.given(start.named, own))
-        else:
-            first_of = (self.given((start, *call.arguments[1:]), own), self.given(call.named, own))
-        first = _densities(x, call.family, *first_of, own, call.over)
-        step = next(plate for plate in call.plates if plate.ordered)
-        codes = np.asarray(self._groups.get(step.name, np.zeros(x.sizes[step.name], dtype=int)))
-        begins = np.concatenate([[True], codes[1:] != codes[:-1]])
-        return float(np.where(begins, first, later).sum())
+        found, points = _densities(
+            x, call.family, self.given(call.arguments, own), self.given(call.named, own), own, call.over
+        )
+        if call.start is not None:
+            start = call.start
+            if isinstance(start, Call):
+                first_of = (self.given(start.arguments, own), self.given(start.named, own))
+            else:
+                first_of = (self.given((start, *call.arguments[1:]), own), self.given(call.named, own))
+            first, points_too = _densities(x, call.family, *first_of, own, call.over)
+            step = next(plate for plate in call.plates if plate.ordered)
+            codes = np.asarray(self._groups.get(step.name, np.zeros(x.size(step.name), dtype=int)))
+            begins = np.concatenate([[True], codes[1:] != codes[:-1]])
+            points = points or points_too
+            found = np.where(begins, first, found)
+        return found.reshape(len(found), -1).sum(axis=1) if points else float(found.sum())
 
     def given(self, values: Any, own: Sequence[str]) -> Any:
         if isinstance(values, Mapping):
@@ -114,26 +124,22 @@ class SecondModel:
 
 
 def _densities(
-    x: Array, family: str, arguments: tuple[Any, ...], named: Mapping[str, Any], own: list[str], over: Any
-) -> np.ndarray:
-    """The log density of each element, over the plates in order."""
-    dims = {dim: size for dim, size in x.sizes.items() if dim in own}
+    x: Named, family: str, arguments: tuple[Any, ...], named: Mapping[str, Any], own: list[str], over: Any
+) -> tuple[np.ndarray, bool]:
+    """The log density of each element, over the plates in order; whether there is an axis of points before them."""
+    every = [x, *arguments, *named.values()]
+    count = next((value.size(POINT) for value in every if isinstance(value, Named) and POINT in value.dims), None)
+    sizes = {**({POINT: count} if count is not None else {}), **{dim: x.size(dim) for dim in own}}
 
     def flat(value: Any, *events: str) -> np.ndarray:
-        if not isinstance(value, xr.DataArray):
-            value = xr.DataArray(np.asarray(value, float), dims=events if np.ndim(value) else ())
-        sizes = {**dims, **{event: None for event in events}}
-        for event in events:
-            if event not in value.dims:
-                value = value.expand_dims({event: x.sizes[event.rstrip("'")]}, axis=-1)
-        missing = {dim: size for dim, size in dims.items() if dim not in value.dims}
-        value = value.expand_dims(missing)
-        assert set(value.dims) == set(sizes), (value.dims, sizes)
-        return value.transpose(*sizes).values
+        if not isinstance(value, Named):
+            value = Named(np.asarray(value, float), events if np.ndim(value) else ())
+        spread = value.along((*sizes, *events))
+        return np.broadcast_to(spread, (*sizes.values(), *(x.size(event.rstrip("'")) for event in events)))
 
     if family in SCALAR:
-        return SCALAR[family](flat, flat(x), arguments, named)
-    return _with_events(flat, x, family, arguments, named, dims, over)
+        return SCALAR[family](flat, flat(x), arguments, named), count is not None
+    return _with_events(flat, x, family, arguments, named, sizes, over), count is not None
 
 
 def _sd(flat: Any, named: Mapping[str, Any]) -> np.ndarray:
@@ -186,42 +192,44 @@ SCALAR = {
 
 
 def _with_events(
-    flat: Any, x: Array, family: str, arguments: Any, named: Any, dims: Mapping[str, int], over: Any
+    flat: Any, x: Named, family: str, arguments: Any, named: Any, sizes: Mapping[str, int], over: Any
 ) -> np.ndarray:
-    """Families with an axis inside each value, one element at a time."""
+    """Families with an axis inside each value."""
     if family == "Categorical":
-        table = arguments[0] if isinstance(arguments[0], xr.DataArray) else xr.DataArray(arguments[0], dims=over.name)
-        event = over.name if over is not None else next(dim for dim in table.dims if dim not in dims)
+        table = (
+            arguments[0] if isinstance(arguments[0], Named) else Named(np.asarray(arguments[0], float), (over.name,))
+        )
+        event = over.name if over is not None else next(dim for dim in table.dims if dim not in sizes)
+        weights = np.broadcast_to(table.along((*sizes, event)), (*sizes.values(), table.size(event)))
         chosen = flat(x).astype(int)
-        weights = table.expand_dims({d: s for d, s in dims.items() if d not in table.dims}).transpose(*dims, event)
-        return np.log(np.take_along_axis(weights.values, chosen[..., None], axis=-1)[..., 0])
+        return np.log(np.take_along_axis(weights, chosen[..., None], axis=-1)[..., 0])
     event = over.name
-    result = np.empty(tuple(dims.values()))
     rank = 2 if family in ("Wishart", "InverseWishart") else 1
     value = flat(x, *[event, event + "'"][:rank])
     if family == "Dirichlet":
-        first = flat(arguments[0], event)
-    elif family == "Multinomial":
-        first, p = flat(arguments[0]), flat(arguments[1], event)
-    elif family == "MultivariateNormal":
-        first = flat(arguments[0], event)
-        matrix = flat(named.get("covariance", named.get("precision")), event, event + "'")
+        a = flat(arguments[0], event)
+        return (
+            special.gammaln(a.sum(axis=-1)) - special.gammaln(a).sum(axis=-1) + ((a - 1) * np.log(value)).sum(axis=-1)
+        )
+    first = flat(arguments[0], event) if family == "MultivariateNormal" else flat(arguments[0])
+    if family == "Multinomial":
+        second = flat(arguments[1], event)
     else:
-        first, matrix = flat(arguments[0]), flat(named["scale"], event, event + "'")
+        word = next(word for word in ("covariance", "precision", "scale") if word in named)
+        second = flat(named[word], event, event + "'")
+    result = np.empty(tuple(sizes.values()))
     for at in np.ndindex(result.shape):
         one = value[at]
         match family:
-            case "Dirichlet":
-                result[at] = stats.dirichlet.logpdf(one / one.sum(), first[at])
             case "Multinomial":
-                result[at] = stats.multinomial.logpmf(one, first[at], p[at] / p[at].sum())
+                result[at] = stats.multinomial.logpmf(one, first[at], second[at] / second[at].sum())
             case "MultivariateNormal":
-                spread = matrix[at] if "covariance" in named else np.linalg.inv(matrix[at])
+                spread = second[at] if "covariance" in named else np.linalg.inv(second[at])
                 result[at] = stats.multivariate_normal.logpdf(one, first[at], spread)
             case "Wishart":
-                result[at] = stats.wishart.logpdf(one, first[at], matrix[at])
+                result[at] = stats.wishart.logpdf(one, first[at], second[at])
             case "InverseWishart":
-                result[at] = stats.invwishart.logpdf(one, first[at], matrix[at])
+                result[at] = stats.invwishart.logpdf(one, first[at], second[at])
             case _:
                 raise NotImplementedError(family)
     return result
@@ -236,11 +244,17 @@ def _call(family: str) -> Any:
     return make
 
 
+def _array(values: Any, over: Any) -> Named:
+    axes = over if isinstance(over, (tuple, list)) else (over,)
+    return Named(np.asarray(values, float), tuple(plate.name for plate in axes))
+
+
 def second_language(sizes: Mapping[str, int]) -> SimpleNamespace:
     """What stands for `pw` in the lines of a model."""
     names = [*SCALAR, "Categorical", "Dirichlet", "Multinomial", "MultivariateNormal", "Wishart", "InverseWishart"]
     return SimpleNamespace(
         **{name: _call(name) for name in (*names, "Input")},
+        array=_array,
         exp=np.exp,
         log=np.log,
         sqrt=np.sqrt,
@@ -249,20 +263,27 @@ def second_language(sizes: Mapping[str, int]) -> SimpleNamespace:
         tanh=np.tanh,
         absolute=np.abs,
         logistic=expit,
-        where=lambda condition, yes, no: xr.where(condition, yes, no),
-        equal=lambda one, two: (one == two) * 1.0,
-        less=lambda one, two: (one < two) * 1.0,
-        sum=lambda value, over: value.sum(over.name),
-        dot=lambda one, two, over: (one * two).sum(over.name),
-        identity=lambda plate: xr.DataArray(np.eye(sizes[plate.name]), dims=(plate.name, plate.name + "'")),
+        where=lambda condition, yes, no: apply(np.where, condition, yes, no),
+        equal=lambda one, two: apply(np.equal, one, two) * 1.0,
+        less=lambda one, two: apply(np.less, one, two) * 1.0,
+        sum=lambda value, over: value.summed(over.name),
+        dot=lambda one, two, over: (one * two).summed(over.name),
+        identity=lambda plate: Named(np.eye(sizes[plate.name]), (plate.name, plate.name + "'")),
     )
 
 
 def second_log_joint(
-    lines: Sequence[str], values: Mapping[str, Array], groups: Mapping[str, Array], sizes: Mapping[str, int]
-) -> float:
-    """The log joint of a model written as lines, all of whose variables have the given values."""
-    model = SecondModel(values, groups)
+    lines: Sequence[str],
+    values: Mapping[str, Array],
+    groups: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    many: Collection[str] = frozenset(),
+) -> Array:
+    """The log joint of a model written as lines, all of whose variables have the given values.
+
+    Those of `many` have a leading axis of points; if there are any, there is one log joint a point.
+    """
+    model = SecondModel(values, groups, many)
     space = {"pw": second_language(sizes), "np": np, "m": model}
     for line in lines:
         exec(line.strip(), space)

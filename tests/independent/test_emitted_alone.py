@@ -91,7 +91,7 @@ def test_the_emitted_means_are_those_of_the_posterior(name: str) -> None:
     if "means" not in space:
         return
     data, size = arguments(fit.plan.program, fit.module, fit.columns, fit.sizes)
-    found = space["means"](fit.values, data, size)
+    found = space["means"](fit.computed, data, size)
     assert found
     for key, value in found.items():
         expected = fit[key.removesuffix(".mean")].mean

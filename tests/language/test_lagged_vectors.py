@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import platewright as pw
-from platewright.errors import ModelError
+from platewright.errors import ModelError, PlateError
 
 STEPS = np.random.default_rng(0).normal(size=(12, 2)).cumsum(axis=0)
 
@@ -65,3 +65,17 @@ def test_a_previous_value_has_no_more_axes_than_the_value() -> None:
         m.y = pw.MultivariateNormal(
             m.lag("y")[part, part], precision=pw.identity(part), start=0.0, over=part, plates=step
         )
+
+
+def test_a_previous_value_in_a_sum_over_a_plate_like_its_own_must_say_which() -> None:
+    m = pw.Model("lag without its index")
+    step, part = m.plate("step", ordered=True), m.plate("part", 2)
+    other = m.plate("other", like=part)
+    m.w = pw.Normal(0, sd=1.0, plates=(part, other))
+    m.v = pw.Normal(0, sd=1.0, plates=part)
+    with pytest.raises(PlateError, match=r"m.lag\('y'\) does not say that it is on plate `other`"):
+        m.y = pw.Normal(pw.dot(m.w, m.lag("y"), over=other), sd=1.0, start=0.0, plates=(step, part))
+    with pytest.raises(PlateError, match="does not say that it is on plate `other`"):
+        pw.dot(m.w, m.v, over=other)
+    m.z = pw.Normal(pw.sum(m.w * m.lag("z"), over=other), sd=1.0, start=0.0, plates=(step, part))
+    assert "z" in m.variables and "y" not in m.variables

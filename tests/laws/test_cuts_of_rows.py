@@ -14,11 +14,17 @@ from pyarrow import csv, parquet
 import platewright as pw
 from example_models import MAKERS, Example
 from platewright import pipeline
+from platewright.algebra.build import call
+from platewright.algebra.expression import Index, Indicator, Reference
+from platewright.backends.c.program import CPass, c_program
+from platewright.program.program import Program
+from platewright.program.statements import Statistic
 from platewright.run.exact import native_blocks, runner
 
 ROWS = 700
 LOGICAL = 64
 BLOCK = 16
+N, J, K = Index("n", "n"), Index("j", "j"), Index("k", "k")
 IN_A_FILE = tuple(name for name in MAKERS if name != "two_row_plates")  # which no one table can hold
 
 
@@ -66,7 +72,7 @@ def written(path: Path, data: Mapping[str, Any]) -> Path:
 
 
 def bits(fit: Any) -> dict[str, bytes]:
-    return {name: np.asarray(value).tobytes() for name, value in fit.values.items()}
+    return {name: np.asarray(value).tobytes() for name, value in fit.computed.items()}
 
 
 @pytest.mark.parametrize("backend", ["numpy", "c"])
@@ -106,3 +112,25 @@ def test_small_blocks_are_more_than_one(backend: str) -> None:
         whole = m.learn(data, backend=backend)
     assert bits(cut) != bits(whole)
     np.testing.assert_allclose(cut.log_evidence, whole.log_evidence, rtol=1e-12)
+
+
+def a_pass(*over: Index) -> CPass:
+    """A table over `k` from rows, with one logarithm a row."""
+    x = Reference("x", tuple(over))
+    table = Statistic("table", (K,), tuple(over), Indicator(Reference("z", (N,)), K) * call("log", x))
+    return c_program(Program("blocks", {"x": tuple(over), "z": (N,)}, (table,), ())).passes[0]
+
+
+@pytest.mark.parametrize("cells", [1, 100, 3_000])
+@pytest.mark.parametrize("wide", [1, 6, 100])
+def test_a_block_is_a_power_of_two_and_four_times_as_long_as_what_it_fills(cells: int, wide: int) -> None:
+    found = native_blocks.block_rows(a_pass(N, J) if wide > 1 else a_pass(N), {"n": 10**6, "j": wide, "k": cells})
+    assert found & (found - 1) == 0
+    assert found * wide >= 4 * cells
+    assert found <= max(BLOCK / wide, 8 * cells / wide, 1)
+
+
+def test_the_work_of_a_pass_grows_with_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_blocks, "WORK_FOR_A_THREAD", 1000)
+    worth = [native_blocks.cut_rows(a_pass(N), (("n", rows), ("k", 2)), 2 * rows).worth for rows in (1000, 7000)]
+    assert worth == [12, 84]  # two numbers and a function of ten a row

@@ -14,8 +14,13 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.family import Array
 from platewright.graph.graph import Graph, read_graph
 from platewright.operation import Declined
-from platewright.operations.split_partly_known import missing_name, observed_name, seen_name, split_partly_known
-from platewright.pipeline import split_all
+from platewright.operations.split_partly_known import (
+    missing_name,
+    observed_name,
+    seen_name,
+    split_all,
+    split_partly_known,
+)
 
 Values = dict[str, Array]
 SIZES = {"n": 3, "k": 2, "j": 3}
@@ -152,3 +157,16 @@ def test_missing_counts_drop_out_and_the_rest_stays_closed_form() -> None:
     partly, dropped = m.learn({"y": [1, None, 3]}), m.learn({"y": [1, 3]})
     assert partly.plan.schema == "exact"
     assert partly.log_evidence == pytest.approx(dropped.log_evidence, abs=1e-12)
+
+
+@pytest.mark.parametrize("bound", [0.0, 5.0])
+def test_what_stands_in_a_hole_may_lie_outside_of_bounds(bound: float) -> None:
+    m = pw.Model("truncated")
+    n = m.plate("n")
+    m.c = pw.Input(plates=n)
+    m.r = pw.Gamma(1, rate=1)
+    m.t = pw.Truncated(pw.Exponential(rate=m.r), lower=m.c, plates=n)
+    partly = m.learn({"t": [1.0, 2.0, None], "c": [0.0, 0.5, bound]})
+    dropped = m.learn({"t": [1.0, 2.0], "c": [0.0, 0.5]})
+    assert partly.log_evidence == pytest.approx(dropped.log_evidence, abs=1e-12)
+    assert partly["r"].mean == pytest.approx(dropped["r"].mean, abs=1e-12)

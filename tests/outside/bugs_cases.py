@@ -19,6 +19,7 @@ from outside.learning import Learned, errors, learn
 from outside.outcome import Outcome
 from platewright.errors import PlatewrightError
 from platewright.language.bugs.data import read_data
+from platewright.run.samplers.deviance import deviance
 from platewright.run.samplers.monitoring import Drawn
 
 KIND = "bugs"
@@ -41,7 +42,7 @@ def run(name: str, seconds: float) -> Outcome:
         shifts = {label: place.shift for label, place in model.read_from.draft.sources.items()}
         found = {item: values + shifts.get(wanted[item][0], 0) for item, values in drawn.cells(wanted).items()}
         if "deviance" in asked:
-            found["deviance"] = _as_counted(drawn, drawn.deviance(), asked["deviance"])
+            found["deviance"] = _as_counted(drawn, deviance(drawn), asked["deviance"])
         return found
 
     learned = learn(model, model.read_from.data(), monitor, seconds, start)

@@ -17,10 +17,12 @@ import platewright as pw
 
 
 def digits(found: object, wanted: object) -> float:
-    """Correct digits of the worst of some numbers: the log relative error, at most 15."""
+    """Correct digits of the worst of some numbers: the log relative error, at most 15; what is no number has none."""
     worst = 15.0
     for one, other in zip(np.ravel(np.asarray(found)), np.ravel(np.asarray(wanted)), strict=True):
         error = abs(float(one) - float(other)) / (abs(float(other)) or 1.0)
+        if not math.isfinite(error):
+            return 0.0
         worst = min(worst, 15.0 if error == 0 else -math.log10(error))
     return worst
 
@@ -36,7 +38,7 @@ def scaled_model(title: str) -> pw.Model:
 
 def residual_sd(fit: Any) -> float:
     """The classical residual standard deviation, from the posterior of the precision."""
-    return math.sqrt(float(fit.values["tau.rate"]) / float(fit.values["tau.shape"]))
+    return math.sqrt(float(fit.computed["tau.rate"]) / float(fit.computed["tau.shape"]))
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
@@ -87,7 +89,7 @@ def regression(x: np.ndarray, y: np.ndarray, intercept: bool = True, scale: bool
     estimate = np.concatenate([np.atleast_1d(fit[name].mean) for name in names])
     free = len(y) - len(estimate)
     if not scale:
-        residual = math.sqrt(float(fit.values["block1.residual"]) / free)
+        residual = math.sqrt(float(fit.computed["block1.residual"]) / free)
         return {"estimate": estimate, "error": np.zeros_like(estimate), "residual_sd": residual}
     spread = np.concatenate([np.atleast_1d(fit[name].sd) for name in names]) * math.sqrt((free - 2) / free)
     return {"estimate": estimate, "error": spread, "residual_sd": residual_sd(fit)}

@@ -1,7 +1,7 @@
 """Learn until the answer is good enough or the time is up, by whatever the planner chooses.
 
-Closed forms are drawn from independently. Samplers run in stages, each longer than the last, until every monitored
-quantity has mixed; a stage that would not fit in the time left is shortened or left out.
+Closed forms and points are drawn from independently. Samplers run in stages, each longer than the last, until every
+monitored quantity has mixed; a stage that would not fit in the time left is shortened or left out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from platewright.errors import UnknownName
 from platewright.run.exact.fit import Fit
+from platewright.run.points.fit import QuadratureFit
 from platewright.run.samplers.diagnosing import array_stats
 from platewright.run.samplers.monitoring import Drawn
 from platewright.run.samplers.sampling import SampledFit
@@ -58,7 +59,7 @@ def learn(
     probe = _probed(model, data, seed)
     first = perf_counter() - start
     why = _why(probe.plan)
-    if isinstance(probe, Fit):
+    if isinstance(probe, Fit | QuadratureFit):
         quantities = monitor(_independent(probe, seed))
         return Learned(probe.how, why, quantities, first, perf_counter() - start, "", *_diagnosed(quantities))
     sweep = (perf_counter() - began) / (PROBE + 1)
@@ -88,10 +89,10 @@ def learn(
     return found
 
 
-def _independent(fit: Fit, seed: int) -> Drawn:
-    """Independent draws of a closed form, as one chain."""
+def _independent(fit: Fit | QuadratureFit, seed: int) -> Drawn:
+    """Independent draws of a closed form, or of points, as one chain."""
     drawn = fit.draws(INDEPENDENT, seed=seed)
-    unknown = set(fit.plan.graph.unknown) - set(fit.plan.barren)
+    unknown = set(fit.plan.graph.unknown) - set(fit.derivation.barren)
     chains = {name: np.asarray(values)[None] for name, values in drawn.items() if name in unknown}
     return Drawn(fit.plan.graph, chains, fit.columns, fit.sizes)
 

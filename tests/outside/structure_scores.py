@@ -1,9 +1,9 @@
-"""Local scores of networks other than table evidence: likelihoods at the mode, and the evidence of normal columns."""
+"""Scores of networks that are no evidence: likelihoods at the mode."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,8 @@ def jeffreys_gap(count: int, levels: int) -> float:
     return math.lgamma(levels) - math.lgamma(levels + count) - half
 
 
-def gaussian_score(table: Mapping[str, np.ndarray], child: str, parents: Sequence[str], prior: bool = False) -> float:
-    """Log likelihood of a regression on the parents at its estimates, or evidence under a normal-Wishart prior."""
-    if prior:
-        return _vectors(table, [child, *parents], len(table)) - _vectors(table, list(parents), len(table))
+def gaussian_score(table: Mapping[str, np.ndarray], child: str, parents: Sequence[str]) -> float:
+    """Log likelihood of a regression on the parents at its estimates."""
     y = table[child]
     m = pw.Model("likelihood")
     row = m.plate("row")
@@ -60,38 +58,6 @@ def gaussian_score(table: Mapping[str, np.ndarray], child: str, parents: Sequenc
     m.y = pw.Normal(mean, precision=m.tau, plates=row)
     fit = m.learn(data)
     # the residual variance of the reference divides by n - p: the mode of tau after the coefficients are integrated out
-    shape, rate = float(fit.values["tau.shape"]), float(fit.values["tau.rate"])
+    shape, rate = float(fit.computed["tau.shape"]), float(fit.computed["tau.rate"])
     point = {name: np.asarray(fit[name].mean) for name in ("a", "w") if name in m.variables}
     return float(fit.log_joint_at({**point, "tau": np.asarray((shape - 1) / rate)}))
-
-
-def vector_scores(table: Mapping[str, np.ndarray]) -> Callable[[str, Sequence[str]], float]:
-    """Evidence of a column given others under a normal-Wishart prior; each set of columns is gone over once."""
-    known: dict[frozenset[str], float] = {}
-
-    def evidence(names: frozenset[str]) -> float:
-        if names not in known:
-            known[names] = _vectors(table, sorted(names), len(table))
-        return known[names]
-
-    return lambda child, parents: evidence(frozenset({child, *parents})) - evidence(frozenset(parents))
-
-
-def _vectors(table: Mapping[str, np.ndarray], names: Sequence[str], total: int) -> float:
-    """Log evidence of some columns as normal vectors: W ~ Wishart, mu ~ N(sample mean, 1 / (a W)), a = 1.
-
-    The prior of the columns is the margin of the prior of all `total` columns, of total + 2 degrees.
-    """
-    if not names:
-        return 0.0
-    size = len(names)
-    strength, degrees = 1.0, total + 2
-    scale = strength * (degrees - total - 1) / (strength + 1)
-    rows = np.column_stack([table[name] for name in names])
-    m = pw.Model("normal vectors")
-    row, d = m.plate("row"), m.plate("d", size)
-    m.S = pw.Wishart(degrees - total + size, inverse_scale=scale * pw.identity(d), over=d)
-    centre = pw.array(rows.mean(axis=0).tolist(), over=d)
-    m.mu = pw.MultivariateNormal(centre, precision=strength * m.S, over=d)
-    m.y = pw.MultivariateNormal(m.mu, precision=m.S, over=d, plates=row)
-    return float(m.learn({"y": rows}).log_evidence)

@@ -96,3 +96,10 @@ def test_a_huge_mean_keeps_the_standard_deviation() -> None:
     found = classical.mean_and_sd(values)
     assert classical.digits(found[0], exact[0]) >= 15
     assert classical.digits(found[1], exact[1]) >= 12
+
+
+@pytest.mark.parametrize("found", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_has_no_correct_digit(found: float) -> None:
+    assert classical.digits([1.0, found], [1.0, 2.0]) == 0
+    assert classical.digits([1.0], [found]) == 0
+    assert classical.digits([found], [found]) == 0

@@ -131,7 +131,8 @@ def test_a_chain_is_learned_as_one_problem_would_be(steps: int) -> None:
     generator = np.random.default_rng(steps)
     data = {"x": generator.normal(size=(steps, 2)), "y": 3 + generator.normal(size=steps)}
     chain, whole = (model(at_once).learn({**data, "zero": 0.0}) for at_once in (False, True))
-    assert any(isinstance(s, Triangularise) and s.along for s in chain.plan.program.body)
+    # Sizes are known: of one or two steps there is nothing to gain by going step by step.
+    assert steps <= 2 or any(isinstance(s, Triangularise) and s.along for s in chain.plan.program.body)
     assert not any(isinstance(s, Triangularise) and s.along for s in whole.plan.program.body)
     assert chain.log_evidence == pytest.approx(whole.log_evidence, rel=1e-10)
     for name in ("z", "w"):

@@ -78,5 +78,7 @@ def test_a_nested_series_is_declined_before_it_is_multiplied_out() -> None:
     seconds(8)  # what is loaded once
     assert seconds(40) < 20 * seconds(20) + 1, "deriving grows with a high power of the steps"
     model = moving_average(12)
-    reasons = str(model.derive(set(model.read_from.data()) - {"y"} | {f"y_{t}" for t in range(2, 13)}).explain())
+    reasons = str(
+        model.derive(set(model.read_from.data()) - {"y"} | {f"y_{t}" for t in range(2, 13)}, by="gibbs").explain()
+    )
     assert "holds more powers of it than any family" in reasons

@@ -64,6 +64,35 @@ def test_predictions_are_averaged_over_the_models() -> None:
     assert drawn.mean[0] == pytest.approx(expected, abs=5 * drawn.mcse[0])
 
 
+def test_averaged_moments_and_densities_are_exact_where_those_of_the_models_are() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=20)
+    data = {"x": x, "y": 0.4 * x + rng.normal(size=20)}
+    fits = []
+    for slopes in (True, False):
+        m = pw.Model("line" if slopes else "flat")
+        row = m.plate("row")
+        m.tau = pw.Gamma(2, rate=1)
+        m.a = pw.Normal(0, precision=m.tau)
+        if slopes:
+            m.b = pw.Normal(0, precision=m.tau)
+            m.x = pw.Input(plates=row)
+        m.y = pw.Normal(m.a + m.b * m.x if slopes else m.a, precision=m.tau, plates=row)
+        fits.append(m.learn(data if slopes else {"y": data["y"]}))
+    both = pw.compare(fits)
+    new = {"x": [1.0, -2.0]}
+    found = both.predict(new, count=40_000)["y"]
+    each = [fits[0].predict(new)["y"], fits[1].predict(2)["y"]]
+    mean = both.probabilities @ [part.mean for part in each]
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-12)
+    second = both.probabilities @ [part.variance + part.mean**2 for part in each]
+    np.testing.assert_allclose(found.variance, second - mean**2, rtol=1e-12)
+    np.testing.assert_allclose(found.values.mean(axis=0), mean, atol=5 * found.sd.max() / 200)
+    scored = both.log_predictive({**new, "y": [0.3, 0.1]})
+    np.testing.assert_allclose(found.log_density([0.3, 0.1]), scored, rtol=1e-10)
+    assert not found.mcse.any()
+
+
 def test_the_table_names_the_models() -> None:
     shown = str(pw.compare([fair_coin(), unknown_coin()]))
     assert "fair coin" in shown and "unknown coin" in shown

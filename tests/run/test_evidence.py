@@ -184,6 +184,22 @@ def test_the_lower_bound_is_below_the_evidence(name: str) -> None:
     assert fit.evidence.value < enumerated(exact, small.columns, small.sizes).value
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_laplace_counts_every_relabelling_of_classes_that_are_apart(count: int) -> None:
+    """With K far classes the posterior has K! copies of one near Gaussian: each counts, to the last digits."""
+    m = pw.Model("far apart")
+    n, k = m.plate("n"), m.plate("k", count)
+    m.z = pw.Categorical(pw.array([1 / count] * count, over=k), plates=n)
+    m.mu = pw.Normal(0, sd=20, plates=k)
+    m.y = pw.Normal(m.mu[m.z], sd=0.5, plates=n)
+    data = {"y": [-30.0, -30.5, 0.2, 0.4, 31.0, 30.1][: 2 * count]}
+    exact = m.learn(data, goal="evidence")
+    found = m.learn(data, goal="evidence", by="laplace")
+    assert exact.evidence.is_exact
+    assert found.log_evidence == pytest.approx(exact.log_evidence, abs=1e-3)
+    assert f"{2 if count == 2 else 6} modes that differ" in found.evidence.detail
+
+
 def test_laplace_counts_equal_components_once() -> None:
     """One row cannot tell two classes apart: the mode has equal components and no second copy."""
     m = mixtures.poissons()

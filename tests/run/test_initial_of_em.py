@@ -83,7 +83,12 @@ def test_some_may_be_given_and_files_start_there_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({"q": 1.0}, "no `q`"), ({"w": [1.0, 2.0]}, "shape"), ({"w": np.nan}, "missing or infinite"), ({"x": 1.0}, "")],
+    [
+        ({"q": 1.0}, "no `q`"),
+        ({"w": [1.0, 2.0]}, "2 numbers"),
+        ({"w": np.nan}, "missing or infinite"),
+        ({"x": 1.0}, ""),
+    ],
 )
 def test_bad_initial_values_are_refused(given: dict[str, object], said: str) -> None:
     if not said:  # of what is known there is nothing to start
@@ -91,3 +96,19 @@ def test_bad_initial_values_are_refused(given: dict[str, object], said: str) -> 
         return
     with pytest.raises(PlatewrightError, match=said):
         wave().learn({"x": X, "y": Y}, goal="map", initial=given)
+
+
+@pytest.mark.parametrize(
+    ("initial", "found"),
+    [
+        ({"mu": [1.0, 2.0, 3.0]}, r"^3 numbers\n.*initial value of `mu`\n.*2 numbers along k"),
+        ({"mu": 1.0}, r"^one number\n.*`mu`\n.*2 numbers along k"),
+        ({"mu": [1.0, float("nan")]}, "missing or infinite"),
+        ({"mu": [1.0, "high"]}, "no number"),
+        ({"z": np.zeros(100) + 0.5}, "a fraction"),
+        ({"z": np.zeros(100) + 2}, r"out of range\n.*`z`\n.*a level of k, counted from 0 to 1"),
+    ],
+)
+def test_a_start_that_does_not_fit_is_told(initial: dict[str, object], found: str) -> None:
+    with pytest.raises(PlatewrightError, match=found):
+        mixture().learn({"y": humps()}, by="gibbs", chains=1, draws=5, warm_up=5, initial=initial)

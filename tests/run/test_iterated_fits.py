@@ -16,9 +16,9 @@ import platewright as pw
 from platewright.errors import FormatError, PlatewrightError, ShapeError, UnknownName
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import run_em
-from platewright.run.hidden.gaussian_hidden import condition
 from platewright.schemas.em import EMPlan, plan_em
 from schemas import hierarchies, sequences
+from schemas.conditioned_gaussians import conditioned
 from schemas.gaussian_latents import LATENTS
 from schemas.small_instance import Case, instance
 
@@ -99,17 +99,15 @@ def test_files_that_were_tampered_with_are_refused(tmp_path: Path) -> None:
             pw.load(changed(key, value))
 
 
-def test_the_evidence_alone_is_not_saved(tmp_path: Path) -> None:
+def test_the_evidence_alone_is_saved_too(tmp_path: Path) -> None:
     m = pw.Model("coin of two kinds")
     n = m.plate("n")
     m.p = pw.Beta(1, 1)
     m.z = pw.Bernoulli(m.p, plates=n)
     m.y = pw.Normal(3 * m.z, sd=1, plates=n)
     fit = m.learn({"y": [0.0, 3.0]}, goal="evidence")
-    from platewright.run.results.saving import save
-
-    with pytest.raises(FormatError, match="cannot be saved"):
-        save(fit, tmp_path / "a.fit")
+    fit.save(tmp_path / "a.fit")
+    assert pw.load(tmp_path / "a.fit").evidence == fit.evidence
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -182,8 +180,8 @@ def test_new_sequences_are_smoothed() -> None:
 def test_what_makes_no_sense_is_refused() -> None:
     m, data = mixture()
     fit = m.learn(data, goal="map")
-    with pytest.raises(PlatewrightError, match="no draws"):
-        fit.to_arviz()
+    pytest.importorskip("arviz_base")
+    assert "estimate" in fit.to_arviz(20).attrs["draws"]
     with pytest.raises(UnknownName):
         fit.predict(2)["mu"]
     with pytest.raises(PlatewrightError, match="discrete"):
@@ -213,7 +211,8 @@ def test_hidden_gaussians_have_means(case: Case) -> None:
     found = run_em(plan, small.columns, small.sizes, iterations=3, restarts=1)
     fit = EstimatedFit(plan, small.columns, small.sizes, found)
     for group in plan.latent.gaussian:
-        means = condition(group, {**small.columns, **found.values}, small.sizes).means
+        points = conditioned(plan, group, {**small.columns, **found.values}, small.sizes)
+        means = {m.name: points[m.point].mean(axis=len(group.axes)) for m in group.members}
         for member in group.members:
             mean = fit.expected(member.name)
             assert mean.shape == tuple(small.sizes[axis.plate] for axis in member.axes)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.errors import PlatewrightError
 from platewright.run.results.arviz import to_arviz
 from platewright.run.results.report import report
 from platewright.run.results.summary import summary
@@ -30,8 +29,7 @@ def test_an_estimate_has_values_without_spread() -> None:
     assert {row.family for row in found.rows} == {"estimate"}
     assert "log joint" in found.title and "nan" not in str(found)
     assert "What was learned" in report(fit.derivation, fit)
-    with pytest.raises(PlatewrightError, match="no draws"):
-        to_arviz(fit)
+    assert "posterior" in to_arviz(fit).children  # about the estimate
 
 
 def test_samples_keep_their_chains() -> None:

@@ -110,3 +110,15 @@ def test_a_real_unknown_above_a_given_value_is_named() -> None:
     fit = m.learn({"y": [0.1, 1.0, -2.0]}, goal="map")
     with pytest.raises(PlatewrightError, match="`z` above it would have to be inferred"):
         fit.predict({"y": [1.0]})
+
+
+def test_a_function_of_an_unknown_may_look_at_a_function_of_what_is_known() -> None:
+    m = pw.Model("functions of functions")
+    n, k = m.plate("n"), m.plate("k", 2)
+    m.z = pw.Bernoulli(0.4, plates=n)
+    m.height = pw.array([-1.0, 2.0], over=k)
+    m.mean = m.height[m.z]
+    m.y = pw.Normal(m.mean, sd=1.0, plates=n)
+    drawn = m.learn({"y": [0.1, 1.0]}, by="exact").draws(5, seed=1)
+    assert (drawn["mean"] == np.array([-1.0, 2.0])[drawn["z"].astype(int)]).all()
+    assert "height" not in drawn

@@ -54,7 +54,7 @@ def test_three_levels_are_those_of_one_large_gaussian() -> None:
 def test_twenty_thousand_rooms_are_eliminated_one_by_one() -> None:
     data = groups(2_000, 20_000, 60_000)
     fit = three_levels().learn(data)
-    largest = max(np.size(value) for value in fit.values.values())
+    largest = max(np.size(value) for value in fit.computed.values())
     assert largest < 20_000 * 20
     assert np.isfinite(fit.log_evidence) and abs(fit["mu"].mean) < 0.2
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import platewright as pw
+from platewright.backends.kernels import accelerated, search
 from platewright.errors import SourceError
 from platewright.family import Array
 from platewright.run import checkpoint
-from platewright.run.hidden import climbing
 from platewright.run.hidden.stages import Staged, Stages
 
 WAYS: dict[str, dict[str, Any]] = {"em": {"goal": "map"}, "mean-field": {"by": "mean-field"}}
@@ -97,15 +97,15 @@ def test_ctrl_c_gives_what_there_is_and_the_rest_later(
 @pytest.mark.parametrize("way", WAYS)
 def test_ctrl_c_before_a_run_begins_gives_the_best_that_ended(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = iter([False, True])
-    stage = Stages.stage
+    one_run = search.one_run
 
     def at_the_door() -> Any:
         raise KeyboardInterrupt
 
-    def begun(self: Stages[Any], number: int, begin: Any, iterations: int) -> Any:
-        return stage(self, number, at_the_door if next(starts) else begin, iterations)
+    def begun(done: Any, start: Any, pursued: Any, iterations: int) -> Any:
+        return one_run(done, at_the_door if next(starts) else start, pursued, iterations)
 
-    monkeypatch.setattr(Stages, "stage", begun)
+    monkeypatch.setattr(search, "one_run", begun)
     fit = mixture().learn(data(), restarts=3, iterations=150, **WAYS[way])
     assert "interrupted after 20 iterations" in fit.how
 
@@ -122,7 +122,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_longer_steps_reach_the_same_height_in_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     quick = mixture().learn(data(), goal="map", restarts=1, iterations=3000, tolerance=1e-13)
-    monkeypatch.setattr(climbing, "PLAIN", 10**9)
+    monkeypatch.setattr(accelerated, "PLAIN", 10**9)
     plain = mixture().learn(data(), goal="map", restarts=1, iterations=3000, tolerance=1e-13)
     assert len(quick.estimate.objective) < 0.6 * len(plain.estimate.objective)
     assert quick.log_joint >= plain.log_joint - 1e-6

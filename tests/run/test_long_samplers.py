@@ -82,6 +82,10 @@ RUNS: dict[str, tuple[Callable[[], pw.Model], dict[str, Array], dict[str, Any]]]
     "thinned, without warm-up": (sliced, COINS, {"by": "gibbs", "backend": "numpy", **FEW, "warm_up": 0, "thin": 2}),
     "collapsed": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "numpy", **FEW, "draws": 10, "warm_up": 3}),
     "collapsed in C": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "c", **FEW}),
+    "sums": (mixture, COUNTS, {"by": "gibbs", "backend": "numpy", "keep": ["rate"], **FEW}),
+    "sums in C": (mixture, COUNTS, {"by": "gibbs", "backend": "c", "keep": ["rate"], **FEW}),
+    "sums alone in C": (mixture, COUNTS, {"by": "gibbs", "backend": "c", "keep": [], "thin": 3, **FEW}),
+    "sums, collapsed": (mixture, COUNTS, {"by": "collapsed-gibbs", "backend": "c", "keep": ["rate"], **FEW}),
     "mean field": (mixture, COUNTS, {"by": "mean-field", "restarts": 2, "iterations": 60}),
     "mean field in blocks": (separate, REALS, {"by": "mean-field", "restarts": 2, "iterations": 60, "tolerance": 0.0}),
     "plain means": (separate, REALS, {"by": "mean-field", "update": "plain", "iterations": 60, "tolerance": 0.0}),
@@ -99,6 +103,7 @@ def bits(fit: Any) -> dict[str, bytes]:
     """Everything that a fit holds, as bytes."""
     if hasattr(fit, "chains"):
         more = {} if getattr(fit, "means", None) is None else {f"mean {k}": v for k, v in fit.means.items()}
+        more |= {f"sums {name}": np.array([each.values for each in sums]) for name, sums in fit.sums.items()}
         return {name: np.asarray(values).tobytes() for name, values in {**fit.chains, **more}.items()}
     track = {"track": np.array(fit.result.bounds or fit.result.changes)}
     return {name: np.asarray(values).tobytes() for name, values in {**fit.result.values, **track}.items()}

@@ -1,4 +1,4 @@
-"""The joint mode in closed form, against a numerical search on the log joint."""
+"""The joint mode in closed form, asked for with `integrate=[]`, against a numerical search on the log joint."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CASES: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_mode_is_where_a_search_finds_it(name: str) -> None:
     model, data = example(name, rows=20)
-    fit = model.learn(data, goal="map")
+    fit = model.learn(data, goal="map", integrate=[])
     assert set(fit.estimate) == fit.posterior.unknown
     found, height = found_by_search(fit, dict(fit.estimate), CASES[name])
     assert fit.log_joint == pytest.approx(height, abs=1e-6)
@@ -63,7 +63,7 @@ def test_the_mode_is_where_a_search_finds_it(name: str) -> None:
 @pytest.mark.parametrize("name", [*CASES, "coin", "groups", "direction", "table", "crossed"])
 def test_no_point_nearby_is_higher(name: str) -> None:
     model, data = example(name, rows=20)
-    fit = model.learn(data, goal="map")
+    fit = model.learn(data, goal="map", integrate=[])
     rng = np.random.default_rng(0)
     for _ in range(20):
         moved = {}
@@ -79,7 +79,7 @@ def test_no_point_nearby_is_higher(name: str) -> None:
 def test_a_fit_without_its_rows_knows_its_densities(name: str, goal: str) -> None:
     """Rows that were read from a file are not kept; the log joint at the estimate follows from the statistics."""
     model, data = example(name, rows=20)
-    fit = model.learn(data, goal=goal)
+    fit = model.learn(data, goal=goal, integrate=[] if goal == "map" else None)
     bare = replace(fit, columns={})
     if needs_rows(fit.plan.program):
         pytest.skip("such a fit keeps its rows")

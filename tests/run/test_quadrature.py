@@ -128,7 +128,7 @@ def test_exact_elimination_leaves_as_few_numbers_as_it_can() -> None:
     m.y = pw.Normal(m.theta, sd=1, plates=unit)
     y = np.array([0.3, -1.2, 2.2, 0.9])
     fit = m.learn({"y": y}, goal="evidence")
-    assert fit.plan.schema == "quadrature" and fit.plan.hidden == ("precision",)
+    assert fit.plan.schema == "quadrature" and fit.plan.held == ("precision",)
 
     def whole(log_precision: float) -> float:
         precision = np.exp(log_precision)

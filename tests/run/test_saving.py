@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import pickle
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from platewright.errors import FormatError
 from platewright.run.results.saving import load, save
-from shown_models import MAKERS, NAMES, coin, made, regression
+from shown_models import MAKERS, NAMES, coin, crossed, made, regression
 
 
 @pytest.mark.parametrize("maker", MAKERS, ids=NAMES)
@@ -98,8 +99,12 @@ def changed(path: Path, **entries: object) -> Path:
         ({"statistics": [["sum_heads", None], ["more", None], ["and more", None]]}, "lacks"),
         ({"columns": ["heads"]}, "lacks"),
         ({"surprise": 1}, "surprise"),
-        ({"statistics": [["sum_heads", None], ["sum_tails", None]]}, "do not fit the program"),
-        ({"sizes": {}}, "do not fit the program"),
+        ({"statistics": [["sum_heads", None], ["sum_tails", None]]}, "statistics sum_heads, sum_tails"),
+        ({"sizes": {}}, "the size of plate `toss` is missing"),
+        ({"sizes": {"toss": "many"}}, "no size"),
+        ({"sizes": {"toss": 2**60}}, "at most"),
+        ({"labels": {"toss": ["a", "b"]}}, "2 labels"),
+        ({"seconds": {"run": [1]}}, "no number"),
     ],
 )
 def test_a_file_that_was_changed_is_refused(saved: Path, entries: dict[str, object], message: str) -> None:
@@ -147,3 +152,15 @@ def test_arrays_of_objects_are_refused(tmp_path: Path) -> None:
 
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, pytest.raises(FormatError, match="object"):
         write_array(archive, "x.npy", np.array([{}], dtype=object))
+
+
+def test_the_order_of_elimination_comes_back_with_the_sizes_it_was_chosen_for(tmp_path: Path) -> None:
+    """Here it turns on the sizes of the data, so a loaded and a pickled fit must know them."""
+    model, data = made(crossed)
+    fit = model.learn(data)
+    assert fit.derivation.graph.about
+    save(pickle.loads(pickle.dumps(fit)), tmp_path / "a.fit")
+    assert load(tmp_path / "a.fit").derivation.graph.about == fit.derivation.graph.about
+    for about in ({"nobody": 4}, {"user": -1}, [4]):
+        with pytest.raises(FormatError):
+            load(changed(tmp_path / "a.fit", about=about))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from platewright.algebra.domain import MATRIX, POSITIVE, REAL, SIMPLEX, UNIT, Domain
+from platewright.algebra.domain import CIRCLE, MATRIX, POSITIVE, REAL, SIMPLEX, UNIT, Domain
 from platewright.algebra.expression import Index
 from platewright.language.variable import Variable
 from platewright.run.samplers.unconstrained import unconstrained
@@ -19,6 +19,10 @@ NODES = (
     Variable("below", "random", (), Domain("real", upper=2.0)),
     Variable("unit", "random", (G,), UNIT),
     Variable("range", "random", (), Domain("real", -1.0, 4.0)),
+    Variable("ranges", "random", (G, D), Domain("real", -1.0, 4.0)),
+    Variable("above", "random", (G,), Domain("real", lower=1.5)),
+    Variable("belows", "random", (D,), Domain("real", upper=-0.5)),
+    Variable("circles", "random", (G,), CIRCLE),
     Variable("shares", "random", (G, D), SIMPLEX, rank=1),
     Variable("matrix", "random", (G, D, D2), MATRIX, rank=2),
 )

@@ -60,7 +60,7 @@ def vector() -> pw.Model:
     j = m.plate("j")
     m.A = pw.Normal(0.3, sd=0.4, plates=(d, origin))
     m.C = pw.Normal(0.5, sd=1, plates=(j, d))
-    m.z = pw.Normal(pw.dot(m.A, m.lag("z"), over=origin), precision=m.tau, start=0.0, plates=(step, d))
+    m.z = pw.Normal(pw.dot(m.A, m.lag("z")[origin], over=origin), precision=m.tau, start=0.0, plates=(step, d))
     m.y = pw.Normal(pw.dot(m.C, m.z, over=d), precision=m.noise, plates=(step, j))
     return m
 

@@ -11,10 +11,11 @@ import platewright as pw
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Index, Lag, Reference, walk
 from platewright.family import Array
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Factor, Graph, read_graph, topological
 from platewright.language.plate import beginning, membership
 from platewright.language.variable import Variable
-from platewright.schemas.exact import fixed_sizes, prepare
+from platewright.schemas.exact import prepare
 
 Values = dict[str, Array]
 

@@ -13,8 +13,7 @@ from platewright.families import FAMILIES
 from platewright.family import Array
 from platewright.run.samplers.bounded_draws import BlockWithinBounds
 from platewright.run.samplers.effective_size import effective_size
-from platewright.run.samplers.native_choice import interpreted_gibbs
-from platewright.run.samplers.native_gibbs import compiled_gibbs
+from platewright.run.samplers.native_gibbs import compiled_gibbs, gibbs_in_memory
 from platewright.schemas import censored
 from platewright.schemas.gibbs import BoundedBlock, ExactBlock
 from schemas.mutation import Mutant, planted
@@ -107,7 +106,7 @@ def test_times_are_drawn_anew_beyond_any_end(case: Case) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("build", [compiled_gibbs, interpreted_gibbs], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("build", [compiled_gibbs, gibbs_in_memory], ids=["compiled", "in_memory"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_times_are_drawn_anew_in_c(case: Case, build: object) -> None:
     at, _, _ = blocks_of(case)

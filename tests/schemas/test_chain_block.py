@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from platewright.algebra.evaluate import Environment
+from platewright.backends.kernels.hidden_chain import ChainWeights, backward_sample, forward, smooth, viterbi
 from platewright.language.plate import beginning
-from platewright.run.hidden.chain import ChainWeights, backward_sample, chain_weights, forward, smooth, viterbi
+from platewright.run.hidden.chain import chain_weights
 from platewright.schemas.gibbs import ChainBlock, plan_gibbs
 from schemas.sequences import CHAINS
 from schemas.small_instance import Case, instance, log_joint

@@ -15,8 +15,8 @@ def test_a_rate_that_runs_to_nought_under_a_small_shape_is_named() -> None:
     m.s = pw.Gamma(m.h, rate=m.h, plates=k)
     m.g = pw.Input(plates=row, levels=k)
     m.y = pw.Poisson(m.s[m.g] + 1.0, plates=row)
-    with pytest.raises(Unbounded, match="`s` runs to the edge of its range"):
-        m.learn({"g": [0, 0, 1, 1], "y": [3, 4, 0, 0]}, goal="map")
+    with pytest.raises(Unbounded, match=r"`s(\[1\])?`"):
+        m.learn({"g": [0, 0, 1, 1], "y": [3, 4, 0, 0]}, goal="map", integrate=[])
 
 
 def test_a_mode_at_an_edge_with_a_finite_density_is_found() -> None:

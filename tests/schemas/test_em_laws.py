@@ -12,7 +12,7 @@ from platewright.errors import NotSolvable
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.run.execute import arguments, loaded
-from platewright.run.hidden.em import Runner, start_expectations
+from platewright.run.hidden.em import Runner
 from platewright.run.hidden.em_search import run_em
 from platewright.schemas.em import EMPlan, plan_em
 from schemas.chains_that_meet import MEETING
@@ -98,8 +98,8 @@ def moments(statistics: Mapping[str, object]) -> dict[str, Array]:
 @pytest.mark.parametrize("case", SOLVED, ids=str)
 def test_the_objective_never_falls(case: Case) -> None:
     for seed in range(3):
-        plan, small, runner = parts(case, seed)
-        start = start_expectations(plan, small.columns, small.sizes, np.random.default_rng(seed))
+        _, _, runner = parts(case, seed)
+        start = runner.guessed(np.random.default_rng(seed))
         found = runner.run(start, 60, 0.0)
         history = np.array(found.objective)
         assert np.isfinite(history).all()

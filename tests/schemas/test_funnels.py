@@ -53,7 +53,7 @@ def test_weak_data_about_few_groups_mix() -> None:
     m.mu = pw.Normal(0, precision=m.between, plates=g)
     m.y = pw.Normal(m.mu, precision=m.within, plates=(g, n))
     y = np.random.default_rng(1).normal(size=(6, 5)) * 50 + np.linspace(-40, 40, 6)[:, None]
-    fit = m.learn({"y": y}, chains=4, draws=1000, warm_up=500, seed=1)
+    fit = m.learn({"y": y}, by="gibbs", chains=4, draws=1000, warm_up=500, seed=1)
     assert "along their scale" in fit.how
     spread = np.log(fit.chains["between"])
     assert float(array_stats().ess(spread, chain_axis=0, draw_axis=1, method="mean")) > 1000

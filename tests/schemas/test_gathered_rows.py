@@ -32,7 +32,7 @@ def both_ways(case: Gathering, seed: int = 0, shift: float = 0.0) -> tuple[Runne
     found = gathered_once(plan, columns, sizes)
     assert isinstance(found, Gathered), found.reason
     assert 0 < found.sizes[found.few.weigher.few] <= case.most
-    return Runner(plan, columns, sizes), few_runner(found, 1.0, dict), fit.estimate.values
+    return Runner(plan, columns, sizes), few_runner(found, dict), fit.estimate.values
 
 
 @pytest.mark.parametrize("case", GATHERED, ids=str)

@@ -75,7 +75,7 @@ def test_c_visits_each_row_once_for_a_level() -> None:
     plan = plan_gibbs(GROUPED[0].graph, "posterior")
     assert isinstance(plan, GibbsPlan)
     draw = gibbs_source(plan, ("g@n",)).body.split("z; its draw */")[1]
-    before, after = draw.split("double weight[")
+    before, after = draw.split("double *const weight = ")
     assert "< size_n;" in before and "size_g;" not in before.split("int bad")[1]
     assert "size_n" not in after.split("static int sweep")[0]
 

@@ -9,6 +9,7 @@ import pytest
 
 from platewright.algebra import tape
 from platewright.backends.kernels import (
+    accelerated,
     climb,
     coordinate_slices,
     coordinates,
@@ -20,10 +21,13 @@ from platewright.backends.kernels import (
     sites,
     slices,
 )
+from platewright.backends.kernels import hidden_chain as chains
+from platewright.backends.numpy import mean_field_support
+from platewright.backends.numpy.em import EMEmitter
+from platewright.backends.numpy.hidden_steps import HiddenEmitter
+from platewright.backends.numpy.mean_field import MeanFieldEmitter
 from platewright.errors import PlatewrightError
-from platewright.run.hidden import chain, climbing
-from platewright.run.hidden import chain_group as run_chains
-from platewright.run.hidden import em as run_em
+from platewright.run.hidden import chain
 from platewright.run.samplers import gibbs, slicing
 from platewright.schemas import chain_group, chain_programs, closed_forms, expectations, integrated, rough, slopes, soft
 from platewright.schemas import gibbs as blocks
@@ -102,7 +106,7 @@ def picture() -> None:
     test_sites.test_a_sweep_keeps_the_distribution_of_a_small_picture()
 
 
-Sampler, Runner = gibbs.Sampler, run_em.Runner
+Sampler = gibbs.Sampler
 
 
 def mutant(what: str, function: Callable[..., object], old: str, new: str, law: Callable[[], None]) -> Mutant:
@@ -111,25 +115,25 @@ def mutant(what: str, function: Callable[..., object], old: str, new: str, law: 
 
 MUTANTS: tuple[Mutant, ...] = (
     # the recursions along a chain
-    mutant("forward takes the moves of the step before", chain._arrived, "weights.shares(at)",
+    mutant("forward takes the moves of the step before", chains.arrived, "weights.shares(at)",
            "weights.shares(at - 1)", enumerated),
-    mutant("forward transposes the moves", chain._arrived, "_product(np.exp(before), share)",
-           "_product(np.exp(before), np.swapaxes(share, -1, -2))", enumerated),
-    mutant("forward forgets the norm of each step", chain.forward, "added[at] = ",
+    mutant("forward transposes the moves", chains.arrived, "row_products(np.exp(before), share)",
+           "row_products(np.exp(before), np.swapaxes(share, -1, -2))", enumerated),
+    mutant("forward forgets the norm of each step", chains.forward, "added[at] = ",
            "added[at] = 0 * ", enumerated),
-    mutant("sequences run together", chain.lanes_of, "np.flatnonzero(first)", "np.flatnonzero(first)[:1]", enumerated),
-    mutant("short sequences run on", chain.lanes_of, "len(starts) - ended", "len(starts) - 0 * ended", enumerated),
-    mutant("lanes are not sorted", chain.lanes_of, "np.argsort(-lengths", "np.argsort(lengths", enumerated),
-    mutant("smoothing forgets the data ahead", chain.smooth, "weights.single[at + 1] + ahead[at + 1]",
+    mutant("sequences run together", chains.lanes_of, "np.flatnonzero(first)", "np.flatnonzero(first)[:1]", enumerated),
+    mutant("short sequences run on", chains.lanes_of, "len(starts) - ended", "len(starts) - 0 * ended", enumerated),
+    mutant("lanes are not sorted", chains.lanes_of, "np.argsort(-lengths", "np.argsort(lengths", enumerated),
+    mutant("smoothing forgets the data ahead", chains.smooth, "weights.single[at + 1] + ahead[at + 1]",
            "ahead[at + 1]", enumerated),
-    mutant("pairs are stored a step early", chain.smooth, "pairs[at + 1] =", "pairs[at] =", enumerated),
-    mutant("Viterbi forgets the weight of the step", chain.forward_best, "row = row + ", "row = ", enumerated),
-    mutant("Viterbi comes from the value itself", chain.forward_best, "axis=-2", "axis=-1", enumerated),
-    mutant("backward sampling is a step off", chain.backward_sample, "weights.pair[going + 1, :,",
+    mutant("pairs are stored a step early", chains.smooth, "pairs[at + 1] =", "pairs[at] =", enumerated),
+    mutant("Viterbi forgets the weight of the step", chains.forward_best, "row = row + ", "row = ", enumerated),
+    mutant("Viterbi comes from the value itself", chains.forward_best, "axis=-2", "axis=-1", enumerated),
+    mutant("backward sampling is a step off", chains.backward_sample, "weights.pair[going + 1, :,",
            "weights.pair[going, :,", frequencies),
-    mutant("backward sampling takes the likeliest", chain.backward_sample, "filtered[at] + noise[at]", "filtered[at]",
+    mutant("backward sampling takes the likeliest", chains.backward_sample, "filtered[at] + noise[at]", "filtered[at]",
            frequencies),
-    mutant("backward sampling is too warm", chain.backward_sample, "filtered[at] + noise[at]",
+    mutant("backward sampling is too warm", chains.backward_sample, "filtered[at] + noise[at]",
            "filtered[at] + 2 * noise[at]", frequencies),
     mutant("the start of a chain is forgotten", chain.chain_weights,
            "np.where(first[:, None] != 0, table[:, 0, :], 0.0)", "0.0", partial(weights, "symbols_several")),
@@ -144,25 +148,22 @@ MUTANTS: tuple[Mutant, ...] = (
            "if names(term) & set(others)", "if not names(term)", partial(ratio, "shares_of_groups")),
     # the sweep
     mutant("all blocks move at once", Sampler.sweep,
-           "for number, block in enumerate(self.plan.blocks):",
+           "for number in range(len(self.plan.blocks)):",
            "old = dict(self.values)\n"
            "        new = {}\n"
-           "        for number, block in [*enumerate(self.plan.blocks), (None, None)]:\n"
+           "        for number in [*range(len(self.plan.blocks)), None]:\n"
            "            new |= {n: v for n, v in self.values.items() if v is not old[n]}\n"
-           "            self.values = dict(old) if block is not None else {**old, **new}",
+           "            self.values = dict(old) if number is not None else {**old, **new}\n"
+           "            if number is None:\n"
+           "                continue",
            partial(joint, "known_variance")),
-    mutant("counts are not updated", Sampler._draw_exact,
-           "if ready.moving is not None:",
-           "if ready.moving is not None and id(ready) in self.prepared:\n"
-           "        statistics |= self.prepared[id(ready)]\n"
-           "    elif ready.moving is not None:\n"
-           "        self.prepared[id(ready)] = ready.moving.statistics(\n"
-           "            *arguments(ready.moving_program, ready.moving, everything, self.sizes))\n"
-           "        statistics |= self.prepared[id(ready)]\n"
-           "    if False:",
+    mutant("counts are not updated", Sampler.drawn,
+           "{**self.data, **self.printed.named(self.values)}",
+           "self.__dict__.setdefault('first', {}).setdefault(\n"
+           "        number, {**self.data, **self.printed.named(self.values)})",
            partial(test_schemas_agree.classes_alike, "poissons")),
-    mutant("a draw has the wrong sign", Sampler._draw_exact, "self.values[name] = values[0]",
-           "self.values[name] = -values[0] if name == 'mu' else values[0]", partial(joint, "shared_precision")),
+    mutant("a draw has the wrong sign", Sampler.drawn, "np.asarray(value) for name",
+           "(-np.asarray(value) if name == 'mu' else np.asarray(value)) for name", partial(joint, "shared_precision")),
     # slices
     mutant("a slice forgets the height", slices.slice_step, "density(value) - generator.exponential(size=value.shape)",
            "density(value)", sliced),
@@ -212,7 +213,7 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("a lost path is kept", hamiltonian.Follower.point, "not diverged, diverged", "True, False",
            test_hamiltonian.test_lost_paths_are_told),
     # gradients
-    mutant("only the first occurrence has a slope", slopes._slopes, "for place in places)",
+    mutant("only the first occurrence has a slope", slopes.slopes_in, "for place in places)",
            "for place in places[:1])", partial(gradient, "schools")),
     mutant("a shadowed index is caught", slopes.apart, "if clashing:", "if False:", test_slopes.check_shadow),
     mutant("slopes gather at the wrong place", tape.Tape.flat_places, "for place in places]",
@@ -254,11 +255,10 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(objective, "poissons")),
     mutant("probabilities forget those above", expectations.downwards, "if clique.others:", "if False:",
            partial(objective, "path")),
-    mutant("the objective forgets the priors", Runner.elsewhere, "for f in self.plan.rest",
-           "for f in self.plan.rest[1:]", partial(objective, "known_variance")),
-    mutant("a chain is left out of the objective", Runner.expected,
-           "0.0 if chain.group.classes else float(np.sum(one.arrays[chain.group.norm]))", "0.0",
-           partial(objective, "counts")),
+    mutant("the objective forgets the priors", EMEmitter.elsewhere_function, "for factor in self.plan.rest",
+           "for factor in self.plan.rest[1:]", partial(objective, "known_variance")),
+    mutant("a chain is left out of the objective", HiddenEmitter.log_norms,
+           "if not chain.group.classes", "if chain.group.classes", partial(objective, "counts")),
     # chains that meet other hidden variables
     mutant("what inner variables left is lost", chain_programs._terms, "for inner in group.inner:",
            "for inner in group.inner[1:]:", partial(objective, "mixed_readings")),
@@ -276,14 +276,15 @@ MUTANTS: tuple[Mutant, ...] = (
            "if item.name in group.above and False]", partial(objective, "kinds_of_moves")),
     mutant("inner variables forget the states", chain_programs._inner_share, "if name not in scope]",
            "if name not in scope[1:]]", partial(statistics, "mixed_readings")),
-    mutant("the entropy forgets the classes", run_chains.chain_entropy,
-           "_class_weights(group, everything, sizes) * whole", "whole", partial(entropy, "kinds_of_moves")),
-    mutant("the entropy forgets the moves", run_chains.chain_entropy, " - moved", "", partial(entropy, "factorial")),
-    mutant("the entropy forgets inner variables", run_chains.chain_entropy, "for inner in group.inner)",
-           "for inner in group.inner[1:])", partial(entropy, "events")),
-    mutant("the best step is halved and goes down", Runner.mode, "for name, value in modes.items()}",
-           "for name, value in (modes | {'mu': -modes['mu']}).items()}", partial(ascent, "known_variance")),
-    mutant("EM stops at once", climbing._arrive, "<= tolerance", "<= 1e9 + tolerance",
+    mutant("the entropy forgets the classes", mean_field_support.chain_entropy,
+           "np.sum(weight * whole)", "np.sum(whole)", partial(entropy, "kinds_of_moves")),
+    mutant("the entropy forgets the moves", mean_field_support.chain_entropy, " - moved", "",
+           partial(entropy, "factorial")),
+    mutant("the entropy forgets inner variables", MeanFieldEmitter.entropies, "for inner in chain.group.inner ",
+           "for inner in chain.group.inner[1:] ", partial(entropy, "events")),
+    mutant("the best step goes down", EMEmitter.maximise_function, "shown = [self.names(name) for name in found]",
+           "shown = [self.names(name) for name in found]; body.append('mu = -mu')", partial(ascent, "known_variance")),
+    mutant("EM stops at once", accelerated.arrived_at, "<= tolerance", "<= 1e9 + tolerance",
            partial(stationary, "regressions")),
 )  # fmt: skip
 

@@ -9,11 +9,12 @@ import pytest
 from scipy import stats
 
 from platewright.algebra.evaluate import Environment
+from platewright.backends.kernels.hidden_chain import backward_sample, forward
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.hidden.chain import backward_sample, chain_weights, forward
+from platewright.run.hidden.chain import chain_weights
 from platewright.run.samplers.native_gibbs import compiled_gibbs
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock
 from schemas.grouped_classes import GROUPED

@@ -59,7 +59,7 @@ MUTANTS: tuple[Mutant, ...] = (
     # statistics
     mutant("sums keep the last row", Statistics.term, "{target} += {value.whole};", "{target} = {value.whole};",
            partial(conditionals, "poissons")),
-    mutant("a group is not looked up", Statistics.term, "if index not in groups:", "if index in groups:",
+    mutant("a group is not looked up", Statistics.term, "{self.printer.position(code, size)}", "0",
            partial(conditionals, "poissons")),
     mutant("pools forget the mean about the centre", Statistics.pool_after, "+= {offset}[i]", "+= 0 * {offset}[i]",
            partial(conditionals, "regressions")),
@@ -116,7 +116,7 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(conditionals, "concentration")),
     mutant("counts leave their domain", c_gibbs_coordinates.Counts.place, "total = -INFINITY;", "total += 0.0;",
            partial(conditionals, "counts_together")),
-    mutant("a count starts before its interval", c_gibbs_coordinates.Counts.free, "+ uniform(random)", "- 0.5",
+    mutant("a count starts before its interval", c_gibbs_coordinates.Counts.coordinate, "+ uniform(random)", "- 0.5",
            partial(kept, "counts_together")),
     mutant("a coordinate forgets the others", c_gibbs_coordinate_slices.CoordinateWriter.density, "u[at[0]] = x;",
            "u[0] = x;", partial(kept, "thresholds")),

@@ -10,8 +10,7 @@ import pytest
 import platewright as pw
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_gibbs.gibbs import gibbs_source
-from platewright.run.samplers.native_choice import interpreted_gibbs
-from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, integer_names
+from platewright.run.samplers.native_gibbs import NativeGibbs, compiled_gibbs, gibbs_in_memory, integer_names
 from platewright.schemas.gibbs import SiteBlock
 from schemas.joint_distribution import compare
 from schemas.small_instance import Case, instance, log_joint
@@ -93,14 +92,14 @@ def check_weights(case: Case, build: Builder = compiled_gibbs) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("build", [compiled_gibbs, interpreted_gibbs], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("build", [compiled_gibbs, gibbs_in_memory], ids=["compiled", "in_memory"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_weights_of_a_site_in_c_are_the_joint_up_to_a_constant(case: Case, build: Builder) -> None:
     check_weights(case, build)
 
 
 @needs_compiler
-@pytest.mark.parametrize("build", [compiled_gibbs, interpreted_gibbs], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("build", [compiled_gibbs, gibbs_in_memory], ids=["compiled", "in_memory"])
 def test_a_sweep_over_sites_in_c_keeps_the_joint_distribution(build: Builder) -> None:
     found = compare(CASES[0], Sweeper(build))
     assert found.passed, found

@@ -52,8 +52,8 @@ def weights_of_states(found: dict[str, Array], coupling: float = 0.6) -> tuple[A
 
 
 def sampler_of(model: pw.Model, known: tuple[str, ...], columns: dict[str, Array], seed: int) -> Sampler:
+    from platewright.graph.fixed_sizes import fixed_sizes
     from platewright.graph.graph import read_graph
-    from platewright.schemas.exact import fixed_sizes
 
     plan = plan_gibbs(read_graph(model, known), "posterior")
     assert isinstance(plan, GibbsPlan)

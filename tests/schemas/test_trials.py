@@ -157,7 +157,7 @@ def errors_in_variables() -> tuple[pw.Model, dict[str, Array]]:
 def test_no_chain_stays_in_a_mode_of_negligible_probability(backend: str) -> None:
     m, data = errors_in_variables()
     for seed in range(10 if backend == "c" else 2):
-        fit = m.learn(data, seed=seed, draws=50, warm_up=100, backend=backend)
+        fit = m.learn(data, by="gibbs", seed=seed, draws=50, warm_up=100, backend=backend)
         assert (fit.chains["b"].mean(axis=1) > 0).all(), seed
 
 
@@ -169,7 +169,7 @@ def test_two_modes_of_the_same_weight_are_both_started_from() -> None:
     m.y = pw.Normal(m.x**2, sd=0.3, plates=row)
     signs = []
     for seed in range(8):
-        fit = m.learn({"y": np.array([4.1, 3.9, 4.2])}, seed=seed, draws=20, warm_up=100)
+        fit = m.learn({"y": np.array([4.1, 3.9, 4.2])}, by="gibbs", seed=seed, draws=20, warm_up=100)
         signs += np.sign(fit.chains["x"].mean(axis=1)).tolist()
     assert 8 <= signs.count(1.0) <= 24  # of 32, each with one half
 

@@ -5,7 +5,6 @@ Each is a function that gives a model and what is known in it; discrete unknowns
 
 from __future__ import annotations
 
-import json
 import runpy
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,7 +14,6 @@ from typing import Any
 import platewright as pw
 from language import unlisted_gaussian, unlisted_others
 from outside.corpus import CORPUS, cases
-from outside.posteriordb_models import MODELS
 from platewright.language.bugs.data import read_data
 
 ROOT = Path(__file__).parents[2]
@@ -34,10 +32,7 @@ def stan_models() -> dict[str, Callable[[], Known]]:
 def outside_models() -> dict[str, Callable[[], Known]]:
     """Models of the outside cases."""
     found: dict[str, Callable[[], Known]] = {name: partial(_read, name) for name in cases("bugs")}
-    for name in cases("posteriordb"):
-        if name.split("-", 1)[1] in MODELS:
-            found[name] = partial(_written, name)
-    return found
+    return found | {name: partial(_stan, name) for name in cases("posteriordb")}
 
 
 def _known(model: pw.Model, data: Iterable[str]) -> Known:
@@ -60,9 +55,10 @@ def _problem(problem: Callable[[], Any]) -> Known:
     return _known(model, data)
 
 
-def _written(name: str) -> Known:
-    written = MODELS[name.split("-", 1)[1]](json.loads((CORPUS / "posteriordb" / name / "data.json").read_text()))
-    return _known(written.model, written.data)
+def _stan(name: str) -> Known:
+    folder = CORPUS / "posteriordb" / name
+    model = pw.read_stan(folder / "model.stan", folder / "data.json")
+    return _known(model, model.read_from.data())
 
 
 def _read(name: str) -> Known:

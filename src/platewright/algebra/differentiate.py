@@ -164,6 +164,11 @@ _SLOPES: dict[str, Callable[[Expression], Expression]] = {
     "sin": lambda x: call("cos", x),
     "tanh": lambda x: add(1.0, multiply(-1.0, power(call("tanh", x), 2.0))),
     "log_bessel0": lambda x: call("bessel_ratio", x),
+    "bessel_ratio": lambda x: add(
+        1.0,
+        multiply(-1.0, power(call("bessel_ratio", x), 2.0)),
+        multiply(-1.0, call("bessel_ratio", x), power(x, -1.0)),
+    ),
     "absolute": lambda x: where(call("less", x, 0.0), -1.0, 1.0),
     "normal_cdf": lambda x: call("exp", add(multiply(-0.5, x, x), -_HALF_LOG_TURN)),
     "normal_quantile": lambda p: call(

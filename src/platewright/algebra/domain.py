@@ -9,7 +9,7 @@ simplex, positive definite matrix           with event axes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, pi
 from typing import Literal
 
 Kind = Literal["real", "integer", "levels", "simplex", "matrix", "circle", "vector"]
@@ -49,6 +49,11 @@ class Domain:
     def listed(self) -> int:
         """How many values a finite range of integers is listed with: from nought on, whatever its lower end."""
         return int(self.upper) + 1
+
+    @property
+    def open_ends(self) -> tuple[float, float]:
+        """The open range of a number that is integrated over."""
+        return (-pi, pi) if self.kind == "circle" else (self.lower, self.upper)
 
     def __str__(self) -> str:
         if self.kind == "levels":

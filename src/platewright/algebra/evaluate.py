@@ -32,6 +32,7 @@ from platewright.algebra.expression import (
     Size,
     Sum,
     Where,
+    free_indices,
 )
 from platewright.algebra.grouped import Grouped, group_sums, grouped
 from platewright.algebra.lazy import special
@@ -155,9 +156,9 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case Multiply(factors):
             return product([inner(factor) for factor in factors])
         case Power(base, Constant(2.0)):  # a general power takes ten times as long
-            return np.square(np.asarray(inner(base), dtype=float))
+            return np.square(_inexact(inner(base)))
         case Power(base, exponent):
-            return np.asarray(np.power(np.asarray(inner(base), dtype=float), inner(exponent)))
+            return np.asarray(np.power(_inexact(inner(base)), inner(exponent)))
         case Call(function, arguments):
             return FUNCTIONS[function](*(inner(argument) for argument in arguments))
         case Sum(index, body) if (found := grouped(index, body)) is not None and found.group in scope:
@@ -165,7 +166,12 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case Sum(index, body):
             return np.asarray(np.sum(_opened(body, environment, scope, index), axis=-1))
         case LogSumExp(index, body):
-            return np.asarray(special.logsumexp(_opened(body, environment, scope, index), axis=-1))
+            # Within its own scope: of sums in sums in sums each has the axes that it depends on, and no others.
+            free = free_indices(expression)
+            kept = tuple(one for place, one in enumerate(scope) if one in free and one not in scope[place + 1 :])
+            opened = _opened(body, environment, kept, index)
+            summed = np.asarray(special.logsumexp(opened, axis=-1))
+            return summed if kept == scope else _spread(summed, kept, scope)
         case Maximum(index, body):
             opened = _opened(body, environment, scope, index)
             return np.asarray(np.max(np.asarray(opened, dtype=float), axis=-1, initial=-np.inf))
@@ -189,6 +195,12 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
             root = np.linalg.cholesky(_matrix(matrix, row, column, environment, scope))
             return _element(root, inner(at_row), inner(at_column))
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def _inexact(x: object) -> Array:
+    """Whole numbers as floats, for they may become powers; complex ones stay, for derivatives by complex steps."""
+    found = np.asarray(x)
+    return found if found.dtype.kind == "c" else np.asarray(found, dtype=float)
 
 
 def _every_element(
@@ -247,6 +259,14 @@ def _along_scope(
     if len(set(places)) < len(places):
         return None
     return np.ascontiguousarray(table.transpose(np.argsort(places))).reshape(shape)
+
+
+def _spread(values: Array, kept: tuple[Index, ...], scope: tuple[Index, ...]) -> Array:
+    """Values over some indices of a scope, with an axis of one element for each other."""
+    shape = [1] * len(scope)
+    for size, index in zip(values.shape, kept, strict=True):
+        shape[len(scope) - 1 - scope[::-1].index(index)] = size
+    return values.reshape(shape)
 
 
 def _look_up(table: Array, positions: list[Array], depth: int) -> Array:

@@ -280,6 +280,13 @@ def mentions(expression: Expression, wanted: Set[str]) -> bool:
 
 
 @kept
+def sums_within(expression: Expression) -> int:
+    """How many logarithms of sums of exponentials stand within each other."""
+    deepest = max((sums_within(child) for child in children(expression)), default=0)
+    return deepest + isinstance(expression, LogSumExp)
+
+
+@kept
 def free_indices(expression: Expression) -> frozenset[Index]:
     """The indices that an expression depends on."""
     match expression:

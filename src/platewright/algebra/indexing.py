@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from platewright.algebra.build import expression
 from platewright.algebra.expression import Constant, Expression, Index, Lag, Literal, Reference
 from platewright.errors import ModelError
 
 
+class Home(Protocol):
+    """The model in which a name was written: it knows the plates of a table, and which axis an index picks."""
+
+    def in_place(self, table: Reference | Literal, positions: Sequence[object]) -> tuple[object, ...]: ...
+
+
+def at_home(variable: Reference, home: Home) -> Reference:
+    """The reference, remembering its model until it is indexed; it is equal to one that does not."""
+    object.__setattr__(variable, HOME, home)
+    return variable
+
+
+HOME = "_home"
+
+
+def _home(variable: Reference | Literal, positions: Sequence[object]) -> Home | None:
+    """The model of a table; that of a table of numbers is the one of its indices."""
+    found: Home | None = next((part.__dict__[HOME] for part in (variable, *positions) if _knows(part)), None)
+    return found
+
+
+def _knows(part: object) -> bool:
+    return isinstance(part, Reference) and HOME in part.__dict__
+
+
 def indexed(variable: Expression, at: object) -> Expression:
-    """Fix the leading axes in order; `:` leaves an axis as it is."""
+    """Fix axes at positions: those that the model finds for them, else the leading ones in order; `:` leaves one."""
     positions = at if isinstance(at, tuple) else (at,)
     if not isinstance(variable, (Reference, Literal)) or not variable.indices:
         raise ModelError(f"`{variable}` has no plates to index", expected="a variable that lives on a plate")
@@ -18,6 +45,8 @@ def indexed(variable: Expression, at: object) -> Expression:
     lagged = any(isinstance(part, Lag) for part in variable.indices)
     if lagged and len(variable.indices) == 1:  # its other axes are not known yet, but their order is
         return replace(variable, indices=(*variable.indices, *(expression(position) for position in positions)))
+    if (home := _home(variable, positions)) is not None:
+        positions = home.in_place(variable, positions)
     axes = [axis for axis, part in enumerate(variable.indices) if not isinstance(part, Lag)]
     if len(positions) > len(axes):
         raise ModelError(

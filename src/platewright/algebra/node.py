@@ -164,7 +164,12 @@ def node(cls: type[Node]) -> type[Node]:
             return NotImplemented
         return hash(self) == hash(other) and all(getattr(self, name) == getattr(other, name) for name in names)
 
+    def __reduce__(self: Any) -> tuple[Any, tuple[Any, ...]]:
+        # What was found about a node stays behind: the hash of a text differs from process to process.
+        return made, tuple(self.__dict__[name] for name in names)
+
     cls.__eq__ = __eq__  # type: ignore[method-assign]
+    cls.__reduce__ = __reduce__  # type: ignore[method-assign]
     cls.__hash__ = __hash__  # type: ignore[method-assign]
     cls.__repr__ = lambda self: f"<{self}>"  # type: ignore[method-assign]
     return cls

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from platewright.algebra.expression import Add, Call, Constant, Expression, Multiply, Where
+from platewright.algebra.expression import Add, Call, Constant, Expression, Multiply
 
 SYMMETRIC = {"logistic": "log_logistic", "normal_cdf": "log_normal_cdf"}
 """Functions with f(-x) = 1 - f(x), and their logarithms, which keep their digits in both tails."""
@@ -87,12 +87,14 @@ def _log_beside_one(other: Expression) -> Expression | None:
 
 
 def _log_of_difference(high: Expression, low: Expression) -> Expression | None:
-    """`log(F(b) - F(a))`; where a + b is above zero both are turned round, so that nothing is close to one."""
+    """`log(F(b) - F(a))`; where a + b is above zero both are turned round, so that nothing is close to one.
+
+    The minima turn both at once: b <= -a says the same as a <= -b. They have slopes, which a condition on them has not.
+    """
     match high, low:
         case Call(name, (b,)), Multiply((Constant(-1.0), Call(same, (a,)))) if name == same and name in SYMMETRIC:
-            upper = Call("less", (minus(b), a))
-            top = Call(SYMMETRIC[name], (Where(upper, minus(a), b),))
-            bottom = Call(SYMMETRIC[name], (Where(upper, minus(b), a),))
+            top = Call(SYMMETRIC[name], (Call("minimum", (b, minus(a))),))
+            bottom = Call(SYMMETRIC[name], (Call("minimum", (a, minus(b))),))
             return _log_between(top, bottom)
         case Call("exp", (b,)), Multiply((Constant(-1.0), Call("exp", (a,)))):
             return _log_between(b, a)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
@@ -21,11 +22,15 @@ IMPORTS = {
     "inspect": "import inspect",
     "sys": "import sys",
     "Callable": "from collections.abc import Callable",
+    "Mapping": "from collections.abc import Mapping",
     "dataclass": "from dataclasses import dataclass",
+    "replace": "from dataclasses import replace",
     "cached_property": "from functools import cached_property",
+    "partial": "from functools import partial",
     "pairwise": "from itertools import pairwise",
     "product": "from itertools import product",
     "prod": "from math import prod",
+    "Any": "from typing import Any",
     "np": "import numpy as np",
     "special": "from scipy import special",
 }
@@ -106,12 +111,28 @@ def head(text: str) -> str:
     inside = [line for name, line in needed.items() if name not in OUTSIDE]
     outside = [line for name, line in needed.items() if name in OUTSIDE]
     plain = sorted(line for line in inside if line.startswith("import"))
-    others = sorted(line for line in inside if not line.startswith("import"))
+    others = _together(line for line in inside if not line.startswith("import"))
     if "Array" in words:
         outside += ["", "Array = np.ndarray"]
     return "\n".join([*plain, *others, "", *outside])
 
 
+def _together(lines: Iterable[str]) -> list[str]:
+    """One line for each module that names come from."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        module, name = line.split(" import ")
+        found.setdefault(module, []).append(name)
+    return [f"{module} import {', '.join(sorted(found[module]))}" for module in sorted(found)]
+
+
 def names_of(modules: Sequence[ModuleType]) -> list[str]:
     """Names that a program may not give to anything else: those of the modules, and of what they import."""
-    return [*IMPORTS, "Array", *(name for module in modules for name in definitions(module))]
+    return [*IMPORTS, "Array", *(name for module in modules for name in _defined_names(module))]
+
+
+@lru_cache(maxsize=64)
+def _defined_names(module: ModuleType) -> tuple[str, ...]:
+    """The names of `definitions`, without the time that it takes to read them."""
+    found = re.findall(r"(?m)^(?:def|class) (\w+)|^([A-Z][A-Z0-9_]*) = ", inspect.getsource(module))
+    return tuple(name or constant for name, constant in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 LINE = 120
 
@@ -14,6 +15,7 @@ def functions_of(text: str) -> dict[str, str]:
     return {one.group(1): one.group().rstrip() + "\n" for one in found}
 
 
+@lru_cache(maxsize=1024)
 def without_hints(text: str) -> str:
     """Cut the hints of arguments, results and assignments out of a function's text."""
     raw = text.encode()

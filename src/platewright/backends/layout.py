@@ -10,10 +10,15 @@ Lines that fit stay as they are.
 from __future__ import annotations
 
 import itertools
+import re
 
 WIDTH = 120
+ENDLESS = 4_000
+"""Characters of a line that nobody reads, in lines or not."""
 _OPEN, _CLOSE = "([{", ")]}"
 _ASSIGNED = (" = ", " += ")
+_CALLED = re.compile(r"[\w.]+\(.*\),?$")
+"""A call that is a statement of its own, or an argument on a line of its own."""
 
 
 def laid_out(text: str, width: int = WIDTH) -> str:
@@ -21,7 +26,7 @@ def laid_out(text: str, width: int = WIDTH) -> str:
     lines: list[str] = []
     quoted = False
     for line in text.split("\n"):
-        if quoted or len(line) <= width or not _may_break(line):
+        if quoted or len(line) <= width or len(line) > ENDLESS or not _may_break(line):
             lines.append(line)
             if line.count('"""') % 2:
                 quoted = not quoted
@@ -35,7 +40,7 @@ def _may_break(line: str) -> bool:
     start = line.lstrip()
     if start.startswith(('"""', "#")) or " # " in line or " for " in line or " lambda" in line:
         return False
-    return start.startswith(("return ", '"', "np.")) or bool(_top_level(line, _ASSIGNED))
+    return bool(start.startswith(("return ", '"')) or _CALLED.match(start) or _top_level(line, _ASSIGNED))
 
 
 def _broken(line: str, width: int) -> list[str]:

@@ -139,6 +139,10 @@ _RESERVED = frozenset(
 )
 
 
+LONGEST = 50
+"""Letters of a name: a line that hands it on as `"name": name,` stays within the width."""
+
+
 class Names:
     """One safe name for each thing, the same for the same thing, never shared by two."""
 
@@ -156,6 +160,7 @@ class Names:
         plain = re.sub(r"[^0-9A-Za-z_]", "_", thing.replace("'", "_too").replace("@", "_of_")).strip("_") or "value"
         if not plain[0].isalpha() or not plain.isascii():
             plain = "v_" + plain
+        plain = plain[:LONGEST].rstrip("_")
         name, number = plain, 1
         while name in self.taken or keyword.iskeyword(name) or keyword.issoftkeyword(name):
             number += 1

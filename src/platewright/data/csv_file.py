@@ -68,7 +68,7 @@ def read_csv(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
                 yield table
                 done += count_table_rows(table)
             return
-        except pyarrow.ArrowInvalid:
+        except pyarrow.ArrowException:
             pass  # the slow reader takes up at this row, and either reads the cell or names it
     yield from _read_by_module(path, layout, rows, done)
 

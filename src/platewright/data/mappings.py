@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from platewright.data.cells import Cells, Table
+from platewright.data.foreign import in_our_words
 from platewright.data.frames import is_series, read_series
 from platewright.data.labelled import is_labelled
 from platewright.data.settle import as_array
@@ -55,9 +56,18 @@ def _find_parent(plate: str, column: ColumnSpec, data: Mapping[Any, object]) -> 
 
 def _read(column: ColumnSpec, value: object) -> Cells:
     """An array, a list, a scalar, a Series, or an xarray DataArray whose dimensions are the plates."""
+    if isinstance(value, (np.ndarray, list, tuple, int, float, str)):
+        return Cells(column.name, as_array(column.name, value))
+    kind = type(value).__name__
+    with in_our_words(f"a {kind}", lambda: f"column `{column.name}`", hint="give a NumPy array"):
+        return _read_object(column, value)
+
+
+def _read_object(column: ColumnSpec, value: object) -> Cells:
+    """What another library made, or anything that says how it becomes an array."""
     axes = tuple(str(axis) for axis in getattr(value, "dims", ())) if is_labelled(value) else ()
     if axes and sorted(axes) == sorted(column.plates):
         return Cells(column.name, as_array(column.name, value), axes=axes)
-    if not isinstance(value, (np.ndarray, list, tuple, int, float, str)) and is_series(value):
+    if is_series(value):
         return read_series(column.name, value)
     return Cells(column.name, as_array(column.name, value))

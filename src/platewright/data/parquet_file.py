@@ -9,6 +9,7 @@ from typing import Any
 
 from platewright.data.ahead import ahead
 from platewright.data.cells import Cells, Table, stack_cells
+from platewright.data.foreign import in_our_words
 from platewright.data.frames import read_layout
 from platewright.data.layout import Layout
 from platewright.errors import SourceError
@@ -16,11 +17,17 @@ from platewright.errors import SourceError
 
 def read_names(path: Path) -> list[str]:
     """The column names."""
-    return [str(name) for name in _open(path).schema_arrow.names]
+    with in_our_words("the Parquet file", lambda: str(path)):
+        return [str(name) for name in _open(path).schema_arrow.names]
 
 
 def read_parquet(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
     """The variables of a layout in pieces; at least one, which may have no rows."""
+    with in_our_words("the Parquet file", lambda: _damaged(path, list(layout.sources)), "write the file again"):
+        yield from _pieces(path, layout, rows)
+
+
+def _pieces(path: Path, layout: Layout, rows: int) -> Iterator[Table]:
     import narwhals.stable.v2 as nw
 
     file = _open(path)
@@ -56,7 +63,24 @@ def _plain_numbers(batch: Any, layout: Layout) -> Table | None:
 
 def count_parquet_rows(path: Path) -> int:
     """Number of rows, from the footer."""
-    return int(_open(path).metadata.num_rows)
+    with in_our_words("the Parquet file", lambda: str(path)):
+        return int(_open(path).metadata.num_rows)
+
+
+def _damaged(path: Path, columns: list[str]) -> str:
+    """The first row group and column that cannot be read, one by one; the file alone where each of them can."""
+    try:
+        file = _open(path)
+        groups = int(file.metadata.num_row_groups)
+    except Exception:  # its footer is damaged: there are no groups to name
+        return str(path)
+    for group in range(groups):
+        for column in columns:
+            try:
+                file.read_row_group(group, columns=[column])
+            except Exception:  # whatever it is, it was raised before, and here is its place
+                return f"{path}, row group {group}, column `{column}`"
+    return str(path)
 
 
 def _open(path: Path) -> Any:
@@ -68,5 +92,5 @@ def _open(path: Path) -> Any:
     try:
         # pre_buffer, on by default, keeps the bytes of every row group until the file is closed: memory would grow.
         return parquet.ParquetFile(path, pre_buffer=False, memory_map=True)
-    except pyarrow.ArrowInvalid as problem:
+    except (pyarrow.ArrowException, OSError) as problem:
         raise SourceError(f"the file is not Parquet: {problem}", where=str(path)) from problem

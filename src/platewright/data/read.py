@@ -7,6 +7,7 @@ from pathlib import Path
 
 from platewright.data.cells import Table, concatenate_tables
 from platewright.data.csv_file import count_csv_rows, read_csv, read_header
+from platewright.data.foreign import in_our_words
 from platewright.data.frames import is_frame, read_frame
 from platewright.data.labelled import is_labelled, read_labelled
 from platewright.data.layout import Labels, Layout, find_layout
@@ -24,10 +25,12 @@ def read_table(signature: Signature, data: object, labels: Labels) -> Table:
         return concatenate_tables(list(read_pieces(path, file_layout(signature, path, labels), PIECE_ROWS)))
     if isinstance(data, Mapping) and not is_labelled(data):
         return read_mapping(signature, data)
-    if is_labelled(data):
-        return read_labelled(signature, data, labels)
-    if is_frame(data):
-        return read_frame(signature, data, labels)
+    kind = type(data).__name__
+    with in_our_words(f"a {kind}", lambda: "the data", hint="give a dict of NumPy arrays"):
+        if is_labelled(data):
+            return read_labelled(signature, data, labels)
+        if is_frame(data):
+            return read_frame(signature, data, labels)
     raise SourceError(
         f"data of type {type(data).__name__} cannot be read",
         expected="a dict of arrays, a pandas, polars or Arrow table, an xarray Dataset, or a .csv or .parquet path",

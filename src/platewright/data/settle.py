@@ -30,6 +30,10 @@ def as_array(name: str, value: object) -> NDArray[Any]:
         return _unmask(value)
     if isinstance(value, np.ndarray):
         return np.asarray(value)
+    if isinstance(value, (list, tuple)) and str in (kinds := set(map(type, value))) and not kinds & {list, tuple}:
+        found = np.empty(len(value), dtype=object)  # as text NumPy would give every cell the width of the longest
+        found[:] = value
+        return found
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as problem:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from platewright.algebra.expression import Reference, mentions, walk
+from platewright.family import Family
 from platewright.graph.graph import Factor, Graph
 from platewright.schema import Plan
 
@@ -43,7 +44,12 @@ def improper_unknowns(graph: Graph, barren: Iterable[str] = ()) -> tuple[str, ..
     """Unknowns whose prior is no distribution, in the order of writing."""
     left_out = set(barren)
     families = {name: graph.nodes[name].family for name in graph.unknown if name not in left_out}
-    return tuple(name for name, family in families.items() if family is not None and not family.proper)
+    return tuple(name for name, family in families.items() if family is not None and not _has_mass(family))
+
+
+def _has_mass(family: Family) -> bool:
+    """Whether the density has a finite integral; what is censored has that of its interval."""
+    return family.proper or (family.within is not None and family.within.proper)
 
 
 def _is_scale(graph: Graph, name: str) -> bool:

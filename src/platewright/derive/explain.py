@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from platewright.algebra.expression import Index
 from platewright.derive.cautions import cautions
 from platewright.graph.equation import joint_equation
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.operation import Declined
+from platewright.program.pointwise import pointwise_text
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
 from platewright.schemas.blocks import (
@@ -17,6 +19,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    MirrorBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -26,7 +29,7 @@ from platewright.schemas.blocks import (
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
-from platewright.schemas.exact import fixed_sizes
+from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.few_rows import find_few_rows
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -35,7 +38,7 @@ LONGEST_LINE = 600
 HEADING = 6
 """How many lines come before the algorithm: its summary, the known, the wanted, the joint, and gaps."""
 
-AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan | QuadraturePlan
 
 
 def explain_plan(plan: AnyPlan) -> str:
@@ -49,6 +52,8 @@ def explain_plan(plan: AnyPlan) -> str:
             return explain_collapsed(plan)
         case EvidencePlan():
             return explain_evidence(plan)
+        case QuadraturePlan():
+            return explain_quadrature(plan)
     return explain_em(plan)
 
 
@@ -128,13 +133,25 @@ def explain_gibbs(plan: GibbsPlan) -> str:
     return "\n".join(lines + _about_labels(plan) + _ending(plan))
 
 
+def explain_quadrature(plan: QuadraturePlan) -> str:
+    """What is eliminated at each point, what is gone over, and what is computed once."""
+    lines = _heading(plan, "unknown", plan.graph.unknown)
+    for number, step in enumerate(plan.steps, start=1):
+        lines.append(f"{number}. {step}")
+    if plan.barren:
+        lines.append(f"predicted, not learned: {', '.join(plan.barren)}")
+    if plan.pointwise is not None:
+        lines += ["", *(f"    {line}" for line in pointwise_text(plan.pointwise).splitlines())]
+    return "\n".join(lines + _ending(plan))
+
+
 def explain_evidence(plan: EvidencePlan) -> str:
     """The identity that a method rests on, and the plan below it."""
     lines = [*_heading(plan, "unknown", plan.unknown), *plan.lines]
     if plan.gibbs is not None:
         lines += ["", *explain_algorithm(plan.gibbs).splitlines()]
     if plan.complete is not None:
-        lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("elim"))]
+        lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.gone)]
     if plan.gibbs is None:  # a sampler has told it
         lines += _about_labels(plan)
     return "\n".join(lines + _ending(plan))
@@ -145,7 +162,7 @@ def _told(block: Block) -> list[str]:
     named = ", ".join(block.variables)
     match block:
         case ExactBlock():
-            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            steps = [step.because for step in block.plan.steps if step.gone]
             return [f"draw {named} given the rest, exactly{_without(block.without)}:", *steps]
         case SliceBlock():
             return [f"draw {named} by a slice sampler{_without(block.without)}: {block.why}"]
@@ -164,7 +181,7 @@ def _told(block: Block) -> list[str]:
                 return [f"{shown} by inverting {block.family.name}"]
             if block.plan is None:
                 return [f"{shown} by a slice sampler: {block.why}"]
-            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            steps = [step.because for step in block.plan.steps if step.gone]
             return [f"{shown} by inverting", *steps]
         case ScaleBlock():
             how = f"together, the noise in units of the scale held fixed{_without(block.without)}"
@@ -172,10 +189,12 @@ def _told(block: Block) -> list[str]:
         case OrbitBlock():
             how = f"together, so that what they make stays{_without(block.without)}"
             return [f"{block.along} {named} {how}: {block.why}"]
+        case MirrorBlock():
+            return [f"turn the signs of {named} over by a Metropolis step: {block.why}"]
         case SiteBlock():
             return [f"draw {named} site by site, those without a tie at once: {block.why}"]
         case WeighedBlock():
-            steps = [step.because for step in block.plan.steps if step.operation.startswith("elim")]
+            steps = [step.because for step in block.plan.steps if step.gone]
             return [f"draw {named} exactly{_without(block.without)}: {block.why}", *steps]
 
 
@@ -187,7 +206,7 @@ def explain_collapsed(plan: CollapsedPlan) -> str:
     """What is integrated out, the tables that elements enter, and what a level changes."""
     lines = _heading(plan, "hidden", plan.hidden)
     lines.append("integrated out, the hidden variables counted as known:")
-    lines += [f"    {step.because}" for step in plan.complete.steps if step.operation.startswith("eliminate")]
+    lines += [f"    {step.because}" for step in plan.complete.steps if step.gone]
     lines += ["", "tables that an element is taken out of and put back into:"]
     lines += [f"    {table}" for table in plan.tables]
     for move in plan.moves:
@@ -225,6 +244,8 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
             second = "blocks of parameters in turn: the exact posterior of each, given moments of the others"
     else:
         lines += _about_rows(plan)
+        gone = {item.name for item in plan.integrated}
+        lines += [f"{step}\n" for step in plan.steps if step.gone and gone.issuperset(step.gone)]
         lines.append("expectation: posterior of the hidden variables given data and parameters")
         second = "maximisation: the closed-form mode, with expected statistics in place of known ones"
         second = second if plan.blocks else "maximisation: no parameter has a closed-form mode"
@@ -241,7 +262,7 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
     lines += [f"    {_line(statement)}" for chain in plan.latent.chains for statement in chain.shares.body]
     lines += ["", second]
     for block, program in zip(plan.blocks, plan.latent.programs, strict=False):
-        lines += [f"    {step.because}" for step in block.steps if step.operation.startswith("eliminate")]
+        lines += [f"    {step.because}" for step in block.steps if step.gone]
         lines += [f"    {_line(statement)}" for statement in program.passes]
     if isinstance(plan, EMPlan):
         for ascent, program in zip(plan.ascents, plan.latent.programs[len(plan.blocks) :], strict=True):

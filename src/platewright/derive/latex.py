@@ -42,7 +42,12 @@ def opening(graph: Graph, summary: str, steps: Sequence[Step]) -> list[str]:
         _joint(graph),
     ]
     if steps:
-        lines += ["\\subsection*{The steps}", "\\begin{enumerate}", *map(_step, steps), "\\end{enumerate}"]
+        lines += [
+            "\\subsection*{The steps}",
+            "\\begin{enumerate}",
+            *(f"  \\item {step.sentence_latex}" for step in steps),
+            "\\end{enumerate}",
+        ]
     return lines
 
 
@@ -55,13 +60,6 @@ def article_latex(derivation: str) -> str:
 def _names(names: object) -> str:
     shown = ", ".join(f"${symbol(name)}$" for name in names if "@" not in name)  # type: ignore[attr-defined]
     return shown or "nothing"
-
-
-def _step(step: Step) -> str:
-    place = f" \\emph{{({escaped(step.reference)})}}" if step.reference else ""
-    shown = [f"  \\item \\textbf{{{escaped(step.operation)}}}: {escaped(step.because)}{place}"]
-    shown += [f"\n  \\texttt{{{escaped(formula)}}}" for formula in step.formulas]
-    return "\n".join(shown)
 
 
 def passes_latex(program: Program) -> list[str]:

@@ -17,6 +17,7 @@ from platewright.schemas.ascent import Ascent
 from platewright.schemas.blocks import Block, ExactBlock, WeighedBlock, way
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.latent import Latent
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -32,6 +33,9 @@ def iterated_latex(plan: AnyPlan) -> str:
     lines = opening(plan.graph, plan.summary, plan.steps)
     match plan:
         case EMPlan():
+            for item in plan.integrated:
+                family = escaped(item.conditional.family.name)
+                lines.append(f"\n${symbol(item.name)}$ is integrated out: {family} given the rest\n")
             lines += ["\\subsection*{Expectation}", *_hidden(plan.latent), "\\subsection*{Maximisation}"]
             for number, block in enumerate(plan.blocks):
                 lines += _updated(plan.latent, number, block, "the mode of ")
@@ -47,6 +51,8 @@ def iterated_latex(plan: AnyPlan) -> str:
                 lines += _block(number, found)
         case CollapsedPlan():
             lines += _collapsed(plan)
+        case QuadraturePlan():
+            lines.append(f"\n{escaped(', '.join(plan.held))}: on lattices around every mode of what is left\n")
         case _:
             lines.append(f"\nThe evidence is found by {escaped(plan.schema)}.\n")
     lines += [f"\\paragraph{{Declined}} {escaped(str(refusal))}" for refusal in plan.declined]

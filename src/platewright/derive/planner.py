@@ -6,35 +6,38 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from platewright.errors import NotSolvable, UnknownName
+from platewright.graph.components import component_parents, undirected_components
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.schema import Goal, Plan
+from platewright.schemas.asked import plan_exact_goal
 from platewright.schemas.collapsed import CollapsedPlan, plan_collapsed
 from platewright.schemas.em import EMPlan, plan_em
-from platewright.schemas.evidence import EvidencePlan, plan_annealed, plan_chib, plan_enumeration, plan_laplace
-from platewright.schemas.exact import plan_exact
+from platewright.schemas.evidence import EvidencePlan, plan_annealed, plan_chib, plan_enumeration
+from platewright.schemas.few_numbers import QuadraturePlan, chosen
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
+from platewright.schemas.marginal_laplace import plan_laplace_goal
 from platewright.schemas.mean_field import MeanFieldPlan, plan_mean_field
 from platewright.schemas.quadrature import plan_quadrature
 
-AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan
+AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan | QuadraturePlan
 
 SCHEMAS: tuple[tuple[str, Callable[[Graph, Goal], AnyPlan | Declined]], ...] = (
-    ("exact", plan_exact),
+    ("exact", plan_exact_goal),
+    ("enumeration", plan_enumeration),
+    ("quadrature", plan_quadrature),
     ("em", plan_em),
     ("collapsed-gibbs", plan_collapsed),
     ("gibbs", plan_gibbs),
     ("mean-field", plan_mean_field),
-    ("enumeration", plan_enumeration),
-    ("quadrature", plan_quadrature),
     ("chib", plan_chib),
     ("annealed", plan_annealed),
-    ("laplace", plan_laplace),
+    ("laplace", plan_laplace_goal),
 )
 """All schemas, the most exact first."""
 
 AUTOMATIC: dict[str, tuple[str, ...]] = {
-    "posterior": ("exact", "gibbs"),
+    "posterior": ("exact", "quadrature", "gibbs"),
     "evidence": ("exact", "enumeration", "quadrature", "chib", "annealed"),
     "map": ("exact", "em"),
 }
@@ -49,15 +52,25 @@ OTHERWISE = {
 """What takes almost any model, for each goal."""
 
 
+def _sums_levels(graph: Graph, name: str, goal: Goal) -> bool:
+    """Whether quadrature comes before sampling: a normaliser over levels is dear, and a lattice needs few of it."""
+    if name != "quadrature" or goal != "posterior":
+        return False
+    parents = (component_parents(graph, component) for component in undirected_components(graph))
+    return any(parent in graph.unknown for found in parents for parent in found)
+
+
 def choose_plan(graph: Graph, goal: Goal, by: str = "auto") -> AnyPlan:
     """The first schema that applies, with the reasons of those before it; an error when none does."""
     if by != "auto" and by not in dict(SCHEMAS):
         raise UnknownName(by, ["auto", *dict(SCHEMAS)], where="by=")
     declined: list[Declined] = []
     for name, schema in SCHEMAS:
-        if by != name and not (by == "auto" and name in AUTOMATIC[goal]):
+        if by != name and not (by == "auto" and (name in AUTOMATIC[goal] or _sums_levels(graph, name, goal))):
             continue
         found = schema(graph, goal)
+        if isinstance(found, QuadraturePlan) and by == "auto":
+            found = chosen(found)
         if not isinstance(found, Declined):
             return replace(found, declined=(*declined, *found.declined))
         declined.append(Declined(name, found.reason))

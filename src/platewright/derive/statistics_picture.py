@@ -79,7 +79,7 @@ def statistics_picture(
 
 def simplified_graph(plan: Plan) -> Graph:
     """The graph that the first elimination starts from: functions written out, barren nodes gone."""
-    before = [step for step in plan.steps if not step.operation.startswith("eliminate")]
+    before = [step for step in plan.steps if not step.gone]
     return before[-1].after if before else plan.graph
 
 

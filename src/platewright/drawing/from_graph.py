@@ -29,7 +29,7 @@ def picture_of(graph: Graph, sizes: Mapping[str, int] | None = None, title: str 
         PictureNode(
             name,
             node_label(node),
-            node.kind,
+            node.role or node.kind,
             graph.is_known(name) if _has_its_parents(graph, node) else name in graph.known,
             drawn_plates(graph, (axis.plate for axis in node.plates)),
         )
@@ -50,7 +50,7 @@ def drawn_plates(graph: Graph, plates: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name in plates:
         for plate in (*_around(graph, name), name):
-            if not plate.endswith(".levels"):
+            if not plate.endswith((".levels", ".rows")):
                 found[plate] = None
     return tuple(found)
 
@@ -111,6 +111,7 @@ def _directed(graph: Graph, nodes: Mapping[str, Variable]) -> list[PictureArc]:
             for parent in nodes
             if parent in parents and parent != name
         ]
+        found += [PictureArc(seen, name) for seen in node.knows if seen in nodes]
     return found
 
 

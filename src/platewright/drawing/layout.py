@@ -81,7 +81,7 @@ def plate_label(plate: PicturePlate) -> str:
 def placed(picture: Picture, skeleton: Skeleton, points: Coordinates) -> Layout:
     """The layout that these coordinates make."""
     shapes = [
-        Shape(x, y, *node_size(node), is_round(node))
+        Shape(x, y, *node_size(node), is_round(node), node.kind == "utility")
         for node, (x, y) in zip(picture.nodes, points.centres, strict=True)
     ]
     routes = route_arcs(skeleton.arcs, shapes)

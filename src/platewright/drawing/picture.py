@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Kind = Literal["random", "deterministic", "input", "undirected", "statistic", "constant"]
+Kind = Literal["random", "deterministic", "input", "undirected", "statistic", "constant", "action", "utility"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ class PictureNode:
 
 @dataclass(frozen=True)
 class PictureArc:
-    """One arc; `optional` arcs belong to some models of a family and not to others."""
+    """One arc; `optional` arcs belong to some models of a family and not to others, `weight` (0 to 1) is its width."""
 
     source: str
     target: str
     directed: bool = True
     optional: bool = False
+    weight: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """A picture as SVG text: standalone, without scripts or references, the same bytes for the same picture.
 
 Random nodes are ellipses, grey when known; deterministic nodes are double ellipses; inputs are dashed; statistics are
-filled; constants are small rectangles. Optional arcs are dashed and undirected arcs have no head. There are no ids,
-so many pictures may stand in one page.
+filled; constants are small rectangles; actions are squares and utilities diamonds.
+Optional arcs are dashed and undirected arcs have no head. There are no ids, so many pictures may stand in one page.
 """
 
 from __future__ import annotations
@@ -73,6 +73,35 @@ def layout_svg(layout: Layout, title: str = "") -> str:
     for node in layout.nodes:
         lines += node_svg(node)
     return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def side_by_side(left: str, right: str, title: str) -> str:
+    """Two pictures in one, with an arrow from the first to the second."""
+    (one, high), (two, low) = _measures(left), _measures(right)
+    height, gap = max(high, low), 56.0
+    middle = height / 2
+    arrow = (
+        f'<path d="M {number(one + 10)} {number(middle)} H {number(one + gap - 12)}" stroke="{LINE}" '
+        f'stroke-width="2" fill="none"/>',
+        f'<path d="M {number(one + gap - 20)} {number(middle - 6)} L {number(one + gap - 10)} {number(middle)} '
+        f'L {number(one + gap - 20)} {number(middle + 6)}" stroke="{LINE}" stroke-width="2" fill="none"/>',
+    )
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(one + gap + two)}" height="{number(height)}" '
+        f'role="img" font-family="{escape(FONT)}">',
+        f"<title>{escape(clean_text(title))}</title>",
+        f'<svg y="{number((height - high) / 2)}"{left.removeprefix("<svg").rstrip()}',
+        *arrow,
+        f'<svg x="{number(one + gap)}" y="{number((height - low) / 2)}"{right.removeprefix("<svg").rstrip()}',
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _measures(svg: str) -> tuple[float, float]:
+    """Width and height, as the first line of our own pictures says them."""
+    words = dict(part.split("=", 1) for part in svg.split(">", 1)[0].split() if part.count("=") == 1)
+    return float(words["width"].strip('"')), float(words["height"].strip('"'))
 
 
 def frame_of(layout: Layout, title: str) -> Rectangle:
@@ -160,9 +189,10 @@ def arc_svg(placed: PlacedArc) -> list[str]:
     stop_x, stop_y = tail_x + along_x * min(back, 1.0), tail_y + along_y * min(back, 1.0)
     curve = "L" if is_straight else f"Q {number(control_x)} {number(control_y)}"
     dashes = ' stroke-dasharray="5 4"' if placed.arc.optional else ""
+    stroke = 1.3 if placed.arc.weight is None else 0.6 + 3.4 * placed.arc.weight
     lines = [
         f'<path d="M {number(start_x)} {number(start_y)} {curve} {number(stop_x)} {number(stop_y)}"'
-        f' fill="none" stroke="{LINE}" stroke-width="1.3"{dashes}/>'
+        f' fill="none" stroke="{LINE}" stroke-width="{number(stroke)}"{dashes}/>'
     ]
     if placed.arc.directed:
         half_x, half_y = -along_y * HEAD_WIDTH / 2, along_x * HEAD_WIDTH / 2
@@ -194,6 +224,12 @@ def outline_svg(placed: PlacedNode) -> list[str]:
             return [rectangle_svg(box, f'rx="2" fill="{INK}"')]
         case "constant":
             return [rectangle_svg(box, f'rx="3" fill="{FAINT}" stroke="{INK}" stroke-width="0.9"')]
+        case "action":
+            return [rectangle_svg(box, f'fill="{PAPER}" {outline}')]
+        case "utility":
+            corners = ((shape.x, box.top), (box.right, shape.y), (shape.x, box.bottom), (box.left, shape.y))
+            points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+            return [f'<polygon points="{points}" fill="{PAPER}" {outline}/>']
         case "input":
             return [ellipse_svg(placed, 0.0, f'fill="{fill}" {outline} stroke-dasharray="4 3"')]
         case "deterministic":

@@ -8,7 +8,7 @@ from platewright.elimination.state import GaussianConditional, State
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.operations.eliminate_gaussian import eliminate_gaussian
-from platewright.recognition.groups import choose_group
+from platewright.recognition.groups import Group, choose_group, group_alone
 from platewright.recognition.rows import Rows, Split, residual, split_rows
 from platewright.recognition.scales import no_common_scale, scales_of
 from platewright.recognition.spread import spread
@@ -23,7 +23,7 @@ def gaussian_block(state: State) -> tuple[list[str], dict[str, str]]:
     block: list[str] = []
     refused: dict[str, str] = {}
     for name in _gaussian_candidates(state):
-        found = _rows(state, [*block, name])
+        found = squares_of(state, [*block, name])
         if isinstance(found, Declined):
             refused[name] = found.reason
         else:
@@ -33,7 +33,7 @@ def gaussian_block(state: State) -> tuple[list[str], dict[str, str]]:
 
 def tied_scales(state: State, name: str) -> str:
     """Why an unknown with several unknown scales is not worth eliminating alone: its precision would be their sum."""
-    found = _rows(state, [name])
+    found = squares_of(state, [name])
     if isinstance(found, Declined):
         return ""
     scales = scales_of(found[0], name, set(state.unknown))
@@ -43,14 +43,20 @@ def tied_scales(state: State, name: str) -> str:
     return no_common_scale([name], scales, set(state.unknown))
 
 
-def gaussian_move(state: State, block: list[str]) -> State | Declined:
-    """Eliminate the first group of a block of unknowns in which the log joint is a sum of squares."""
+def gaussian_move(state: State, block: list[str], first: str = "", group: Group | None = None) -> State | Declined:
+    """Eliminate a group of a block of unknowns in which the log joint is a sum of squares.
+
+    It is the group that leaves the least to do, or that of the unknown that is to go `first`, or a given one.
+    """
     if not block:
         return Declined("gaussian block", "no unknown ranges over the whole real line")
-    split = _rows(state, block)
+    split = squares_of(state, block)
     assert not isinstance(split, Declined)
     rows, rest = split
-    group = choose_group(rows, block, state.nodes, _sizes(state), state.chains)
+    if first:
+        group = group_alone(first, rows, block, state.nodes, state.chains)
+    elif group is None:
+        group = choose_group(rows, block, state.nodes, sizes_of(state), state.chains)
     done = eliminate_gaussian(f"block{state.blocks + 1}", rows, group, state.nodes, frozenset(state.unknown))
     if isinstance(done, Declined):
         return done
@@ -73,13 +79,17 @@ def gaussian_move(state: State, block: list[str]) -> State | Declined:
     )
 
 
-def _sizes(state: State) -> dict[str, int] | None:
-    """The sizes of all plates; None where the data have not told them yet."""
-    found = {name: plate.size for name, plate in state.graph.plates.items() if plate.size is not None}
-    return found if len(found) == len(state.graph.plates) else None
+def sizes_of(state: State) -> dict[str, int] | None:
+    """The sizes of plates, or about; None where neither model nor data have told those of the unknowns yet."""
+    about = state.graph.about
+    sizes = {name: about.get(name) if plate.size is None else plate.size for name, plate in state.graph.plates.items()}
+    found = {name: size for name, size in sizes.items() if size is not None}
+    wanted = {axis.plate for name in _gaussian_candidates(state) for axis in state.nodes[name].axes}
+    return found if wanted <= set(found) else None
 
 
-def _rows(state: State, block: list[str]) -> tuple[list[Rows], list[Factor]] | Declined:
+def squares_of(state: State, block: list[str]) -> tuple[list[Rows], list[Factor]] | Declined:
+    """The factors that hold a block as rows of squares and what is left of them."""
     rows: list[Rows] = []
     rest: list[Factor] = []
     for factor in state.factors:

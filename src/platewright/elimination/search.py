@@ -131,8 +131,11 @@ class Search:
 # -- families of the shelf -------------------------------------------------------------------------------------------
 
 
-def family_move(state: State, name: str) -> State | Declined:
-    """Eliminate one unknown whose conditional is recognised."""
+def family_move(state: State, name: str, in_any_order: bool = False) -> State | Declined:
+    """Eliminate one unknown whose conditional is recognised.
+
+    What it leaves must let the others be eliminated too, unless somebody wants it gone `in_any_order`.
+    """
     node = state.nodes[name]
     touching = state.touching(name)
     found = recognise(touching, node, state.facts)
@@ -144,7 +147,7 @@ def family_move(state: State, name: str) -> State | Declined:
         return Declined(f"maximise {name}", f"the mode of `{name}` depends on other unknowns")
     parameters, statements, computed = _parameters(name, found) if settled else (found.parameters, (), {})
     normaliser = _normaliser(found, parameters)
-    if not settled and (tied := _tied_after(normaliser, others, state)):
+    if not (settled or in_any_order) and (tied := _tied_after(normaliser, others, state)):
         return Declined(ORDER, f"eliminating `{name}` first would leave {tied}")
     factors = [factor for factor in state.factors if factor not in touching]
     factors.append(Factor(f"{name}: rest", (), found.rest))

@@ -78,6 +78,8 @@ class State:
     """Put the best value in for each unknown instead of integrating over it."""
     chains: bool = True
     """Eliminate Gaussian chains step by step."""
+    past: State | None = None
+    """The state before the last elimination."""
 
     @cached_property
     def facts(self) -> Facts:
@@ -95,6 +97,15 @@ class State:
         """The factors that hold a variable."""
         return tuple(factor for factor in self.factors if name in factor.names)
 
+    @property
+    def history(self) -> tuple[State, ...]:
+        """All states from the first to this one."""
+        found, now = [self], self.past
+        while now is not None:
+            found.append(now)
+            now = now.past
+        return tuple(reversed(found))
+
     def after(self, **changes: object) -> State:
-        """A copy with changes."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        """The next state."""
+        return replace(self, **changes, past=self)  # type: ignore[arg-type]

@@ -57,6 +57,22 @@ def table_move(state: State, name: str) -> State | Declined:
     )
 
 
+def summed_out(state: State, hidden: Collection[str]) -> State | Declined:
+    """A state without unknowns that have finitely many values, summed over in an order that works."""
+    while waiting := [name for name in state.unknown if name in hidden]:
+        reason: Declined | None = None
+        for name in waiting:
+            found = table_move(state, name)
+            if isinstance(found, State):
+                state = found
+                break
+            reason = found
+        else:
+            assert reason is not None
+            return reason
+    return state
+
+
 def tied_sums(state: State) -> str:
     """Why sums would stand inside one another too deep, seen before anything is eliminated; empty if they would not.
 

@@ -7,10 +7,14 @@ Nothing registers itself; a family that is not in this tuple is not on the shelf
 
 from __future__ import annotations
 
+import copyreg
 from functools import cache
 
+from platewright.errors import FormatError
+from platewright.families.asymmetric_laplace import ASYMMETRIC_LAPLACE
 from platewright.families.bernoulli import BERNOULLI
 from platewright.families.beta import BETA
+from platewright.families.beta_binomial import BETA_BINOMIAL
 from platewright.families.binomial import BINOMIAL
 from platewright.families.bounded import bounded
 from platewright.families.categorical import CATEGORICAL
@@ -21,9 +25,11 @@ from platewright.families.flat import FLAT
 from platewright.families.flat_matrix import FLAT_MATRIX
 from platewright.families.gamma import GAMMA
 from platewright.families.generalised_gamma import GENERALISED_GAMMA
+from platewright.families.generalised_normal import GENERALISED_NORMAL
 from platewright.families.geometric import GEOMETRIC
 from platewright.families.half_cauchy import HALF_CAUCHY
 from platewright.families.half_normal import HALF_NORMAL
+from platewright.families.half_student_t import HALF_STUDENT_T
 from platewright.families.inverse_gamma import INVERSE_GAMMA
 from platewright.families.inverse_gaussian import INVERSE_GAUSSIAN
 from platewright.families.inverse_wishart import INVERSE_WISHART
@@ -38,6 +44,7 @@ from platewright.families.negative_binomial import NEGATIVE_BINOMIAL
 from platewright.families.normal import NORMAL
 from platewright.families.pareto import PARETO
 from platewright.families.poisson import POISSON
+from platewright.families.skew_normal import SKEW_NORMAL
 from platewright.families.student_t import STUDENT_T
 from platewright.families.uniform import UNIFORM
 from platewright.families.von_mises import VON_MISES
@@ -46,8 +53,10 @@ from platewright.families.wishart import WISHART
 from platewright.family import Family
 
 FAMILIES: tuple[Family, ...] = (
+    ASYMMETRIC_LAPLACE,
     BERNOULLI,
     BETA,
+    BETA_BINOMIAL,
     BINOMIAL,
     CATEGORICAL,
     CHI_SQUARE,
@@ -57,9 +66,11 @@ FAMILIES: tuple[Family, ...] = (
     FLAT_MATRIX,
     GAMMA,
     GENERALISED_GAMMA,
+    GENERALISED_NORMAL,
     GEOMETRIC,
     HALF_CAUCHY,
     HALF_NORMAL,
+    HALF_STUDENT_T,
     INVERSE_GAMMA,
     INVERSE_GAUSSIAN,
     INVERSE_WISHART,
@@ -74,6 +85,7 @@ FAMILIES: tuple[Family, ...] = (
     NORMAL,
     PARETO,
     POISSON,
+    SKEW_NORMAL,
     STUDENT_T,
     UNIFORM,
     VON_MISES,
@@ -97,4 +109,15 @@ def family_named(name: str) -> Family | None:
     return None
 
 
+def _again(name: str) -> Family:
+    """The family that a copy or a pickle names."""
+    found = family_named(name)
+    if found is None:
+        raise FormatError(f"there is no family `{name}`"[:80])
+    return found
+
+
 FAMILY_BY_NAME: dict[str, Family] = {family.name: family for family in FAMILIES}
+
+# A family is told by its name wherever it is copied or pickled: its functions are those of the shelf, and no others.
+copyreg.pickle(Family, lambda family: (_again, (family.name,)))

@@ -91,3 +91,11 @@ def _parents_first(network: dict[Component, frozenset[Component]]) -> tuple[Comp
             if missing[child] == 0:
                 heappush(ready, written[child])
     return tuple(result)
+
+
+def undirected_components(graph: Graph) -> tuple[Component, ...]:
+    """The components that hold undirected variables."""
+    if not graph.potentials:
+        return ()
+    every = chain_components(graph)
+    return tuple(each for each in every if any(graph.nodes[name].kind == "undirected" for name in each))

@@ -27,8 +27,11 @@ def _declaration(node: Variable) -> str:
     shown = _at(node.name, node.axes)
     if "@" in node.name:
         return ""  # made by us: memberships and beginnings follow from the table
+    if node.role == "action":
+        knowing = f", knowing {', '.join(node.knows)}" if node.knows else ""
+        return f"{shown}: to be decided{knowing}"
     if node.definition is not None:
-        return f"{shown} = {node.definition}"
+        return f"{shown} = {node.definition}{', a utility' if node.role else ''}"
     if node.family is not None:
         return f"{shown} ~ {node.family.name}({', '.join(_parameter(*pair) for pair in node.parameters)})"
     return {"undirected": f"{shown}: {node.domain}, tied by log factors", "input": f"{shown}: given"}.get(node.kind, "")

@@ -11,14 +11,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 from platewright.algebra.build import add, totals
 from platewright.algebra.expression import Expression, Index, Lag, Reference, names, walk
 from platewright.algebra.facts import Facts
-from platewright.errors import CycleError, UnknownName
+from platewright.errors import CycleError, UnknownName, shown_name, shown_text
 from platewright.language.model import Model
 from platewright.language.plate import Plate
 from platewright.language.variable import Potential, Variable
+from platewright.program.statements import Assign, Pool, Triangularise
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,47 @@ class Graph:
     nodes: Mapping[str, Variable]
     potentials: Mapping[str, Potential] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
+    statements: tuple[Assign | Pool | Triangularise, ...] = ()
+    """What eliminations left to compute from the known, in order: arrays that stand in potentials as statistics."""
+    about: Mapping[str, int] = field(default_factory=dict)
+    """About how many elements the data give to plates without a size: orders of elimination look at it."""
+    integrate: frozenset[str] | None = None
+    """The unknowns that a mode integrates out, where that was said; else they are found."""
 
     def __post_init__(self) -> None:
-        for name in ("plates", "nodes", "potentials"):
+        for name in ("plates", "nodes", "potentials", "about"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __getstate__(self) -> dict[str, object]:
+        """What was written, in plain dicts: a view cannot be pickled, and what follows is found anew."""
+        views = {name: dict(getattr(self, name)) for name in ("plates", "nodes", "potentials", "about")}
+        rest = {"known": self.known, "statements": self.statements, "integrate": self.integrate}
+        return {"title": self.title, **views, **rest}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         known = ", ".join(name for name in self.nodes if name in self.known)
-        return f"<Graph {self.title}: {', '.join(self.unknown) or 'nothing'} unknown, {known or 'nothing'} known>"
+        unknown, title = ", ".join(self.unknown), shown_name(self.title)
+        return f"<Graph {title}: {unknown or 'nothing'} unknown, {known or 'nothing'} known>"
 
     def __str__(self) -> str:
         from platewright.graph.text import graph_text  # which is about graphs, so it cannot come first
 
-        return graph_text(self)
+        return shown_text(graph_text(self))
+
+    def with_sizes_about(self, sizes: Mapping[str, int]) -> Graph:
+        """The graph with sizes of data, to the next power of two, where the order of elimination may turn on them."""
+        grouped = {
+            axis.plate
+            for name in self.unknown
+            if self.nodes[name].domain.is_unbounded
+            for axis in self.nodes[name].axes
+        }
+        if len(grouped) < 2 or all(self.plates[plate].size is not None for plate in grouped):
+            return self
+        return replace(self, about={plate: 1 << max(sizes[plate] - 1, 0).bit_length() for plate in sizes})
 
     # -- what is known ---
 
@@ -140,10 +170,10 @@ class Graph:
     def is_likelihood(self, factor: Factor, hidden: Collection[str] = ()) -> bool:
         """Whether a factor is of the known; a factor of an undirected part is, when something in such a part is known.
 
-        Hidden variables count with the known: they are summed out of the likelihood.
+        Hidden variables count with the known: they are summed out of the likelihood, and what they leave is of it.
         """
         seen = self.known.union(hidden)
-        if factor.owner in self.nodes:
+        if factor.owner in self.nodes or factor.owner in seen:
             return factor.owner in seen
         return any(node.kind == "undirected" and name in seen for name, node in self.nodes.items())
 

@@ -19,7 +19,7 @@ def graph_text(graph: Graph) -> str:
     lines = [f"graph {graph.title}"]
     lines += [f"  {plate}" for plate in graph.plates.values()]
     for name, node in graph.nodes.items():
-        mark = "known  " if graph.is_known(name) else "unknown"
+        mark = "action " if node.role == "action" else "known  " if graph.is_known(name) else "unknown"
         lines.append(f"  {mark} {node.symbol}{_conditional(node)}")
     for potential in graph.potentials.values():
         over = "".join(f"[{axis.name}]" for axis in potential.axes)
@@ -29,7 +29,9 @@ def graph_text(graph: Graph) -> str:
 
 def _conditional(node: Variable) -> str:
     if node.definition is not None:
-        return f" = {node.definition}"
+        return f" = {node.definition}{', a utility' if node.role else ''}"
+    if node.role == "action":
+        return f": {node.domain}{', chosen knowing ' + ', '.join(node.knows) if node.knows else ''}"
     if node.family is None:
         return f": {node.label}, {node.domain}"
     given = ", ".join(f"{name} = {value}" for name, value in node.parameters)

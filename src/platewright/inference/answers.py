@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.errors import UnseenLevel
+from platewright.errors import UnseenLevel, shown_name
 from platewright.family import Array
 from platewright.inference.finite import Finite
 
@@ -55,7 +55,9 @@ class Probabilities:
         return key[0] if len(key) == 1 else key
 
     def __str__(self) -> str:
-        return "\n".join(f"{label!s:>12}  {probability:.6f}" for label, probability in self.as_dict().items())
+        return "\n".join(
+            f"{shown_name(str(label)):>12}  {probability:.6f}" for label, probability in self.as_dict().items()
+        )
 
     def __repr__(self) -> str:
         return f"<Probabilities of {', '.join(self.names)}>"

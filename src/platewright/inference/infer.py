@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from platewright.errors import NotSolvable, SupportError, UnknownName
+from platewright.errors import NotSolvable, SupportError, UnknownName, shown_name
 from platewright.family import Array
 from platewright.graph.graph import Graph, read_graph
 from platewright.inference.answers import GaussianMixture, MostProbable, Probabilities
@@ -227,7 +227,7 @@ class Inference:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<Inference on {self.graph.title}: {self.how}>"
+        return f"<Inference on {shown_name(self.graph.title)}: {self.how}>"
 
     # -- parts ---
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import Expression
+from platewright.algebra.expression import Expression, Index
 from platewright.errors import ParameterError, PlateError
 from platewright.language.plate import Plate
 
@@ -21,7 +23,43 @@ def dot(left: object, right: object, *, over: Plate) -> Expression:
     """The sum of products over a plate: `dot(m.w, m.x, over=column)`."""
     product = build.multiply(left, right)
     _check(product, over, "dot")
+    for side in (left, right):
+        _check_like(build.expression(side), over)
     return build.total(product, over.index)
+
+
+def cumulative_sum(value: object, *, over: Plate) -> Expression:
+    """At each element of a plate, the sum up to it: `c[k] = x[0] + ... + x[k]`.
+
+    Every element is a sum over the whole plate, so that the work grows with the square of its size.
+    """
+    written = build.expression(value)
+    _check(written, over, "cumulative_sum")
+    before = Index(f"{over.index.name}'", over.index.plate)
+    reached = 1 - build.call("less", over.index, before)
+    return build.total(build.multiply(reached, build.substitute(written, {over.index: before})), before)
+
+
+def _check_like(side: Expression, over: Plate) -> None:
+    """A factor on the plate that the sum's plate is like, and not on that itself, was meant to be indexed by it.
+
+    The plates of a previous value are not known yet: in such a sum it must say on which it is.
+    """
+    from platewright.algebra.expression import Lag, Reference, free_indices, walk
+    from platewright.language.naming import PENDING
+
+    if over.like is None or over.index in (found := free_indices(side)):
+        return
+    before = [node for node in walk(side) if isinstance(node, Reference) and node.indices == (Lag(PENDING),)]
+    if not before and all(index.plate != over.like for index in found):
+        return
+    shown = f"m.lag('{before[0].name}')" if before else f"`{side}`"
+    raise PlateError(
+        f"{shown} does not say that it is on plate `{over.name}`, which is like `{over.like}`",
+        where=f"dot(..., over={over.name})",
+        hint=f"index it, {shown if before else '(...)'}[{over.name}]; if it is on `{over.like}` alone, write "
+        f"pw.sum(left * right, over={over.name})",
+    )
 
 
 def _check(value: Expression, over: Plate, word: str) -> None:
@@ -62,6 +100,16 @@ def logistic(value: object) -> Expression:
 def probit(value: object) -> Expression:
     """The cumulative distribution of the standard normal."""
     return build.call("normal_cdf", value)
+
+
+def erf(value: object) -> Expression:
+    """The error function: the share of a normal of variance 1/2 between -x and x."""
+    return 2 * build.call("normal_cdf", build.multiply(math.sqrt(2), value)) - 1
+
+
+def lgamma(value: object) -> Expression:
+    """The logarithm of the gamma function: `lgamma(n + 1)` is `log n!`."""
+    return build.lgamma(value)
 
 
 def tanh(value: object) -> Expression:

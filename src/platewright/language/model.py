@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 
 from platewright.algebra.build import expression
@@ -19,16 +20,21 @@ from platewright.algebra.expression import (
     Expression,
     Index,
     Lag,
+    Literal,
     Reference,
     free_indices,
     names,
     walk,
 )
+from platewright.algebra.indexing import at_home
 from platewright.errors import CycleError, ModelError, NameTaken, PlateError, UnknownName, nearest
+from platewright.language.decision import Action, Utility
 from platewright.language.distribution import Distribution, Input, Undirected, check_plate
 from platewright.language.naming import PENDING, align, named, no_start
+from platewright.language.picking import Picking
 from platewright.language.plate import Plate, beginning, check_labels, check_size, membership
 from platewright.language.references import check_references
+from platewright.language.tree import Tree, write_tree
 from platewright.language.variable import Potential, Variable
 
 ELSEWHERE = {
@@ -41,6 +47,10 @@ ELSEWHERE = {
 """What other libraries call our methods, and where to ask for what a model alone does not have."""
 
 
+YIELDING = frozenset({"graph", "structures", "grow", "decide"})
+"""Methods younger than models that people have: a variable of that name wins."""
+
+
 class Model:
     """A graphical model with plates, written by assignment. Everything else works on frozen copies of it."""
 
@@ -48,7 +58,9 @@ class Model:
     _plates: dict[str, Plate]
     _variables: dict[str, Variable]
     _potentials: dict[str, Potential]
+    _trees: dict[str, Tree]
     _around: set[str]
+    _picking: Picking
 
     def __init__(self, name: str = "model") -> None:
         if not isinstance(name, str):
@@ -57,7 +69,9 @@ class Model:
         self._set("_plates", {})
         self._set("_variables", {})
         self._set("_potentials", {})
+        self._set("_trees", {})
         self._set("_around", set())
+        self._set("_picking", Picking(self._variables, self._plates))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -146,12 +160,13 @@ class Model:
         if not isinstance(name, str):
             raise ModelError(f"m.lag of {name!r}", expected="the name of a variable, or the variable")
         if name not in self._variables:
-            return Reference(name, (Lag(PENDING),))
+            return at_home(Reference(name, (Lag(PENDING),)), self._picking)
         variable = self._variables[name]
         steps = [axis for axis in variable.axes if self._plates.get(axis.plate, Plate("")).ordered]
         if not steps:
             raise ModelError(f"`{name}` is on no ordered plate", expected="m.plate(..., ordered=True)")
-        return Reference(name, tuple(Lag(axis) if axis == steps[-1] else axis for axis in variable.axes))
+        indices = tuple(Lag(axis) if axis == steps[-1] else axis for axis in variable.axes)
+        return at_home(Reference(name, indices), self._picking)
 
     def potential(self, name: str, value: object, of: Expression | Sequence[Expression] = ()) -> None:
         """Add a log factor to the joint density, repeated over the plates it depends on.
@@ -180,20 +195,28 @@ class Model:
     def __setattr__(self, name: str, value: object) -> None:
         self._check_name(name)
         with self._unchanged_on_error(name):
-            self._variables[name] = self._read_variable(name, value)
+            if isinstance(value, Tree):
+                write_tree(self, name, value, value.shape if value.is_fixed else "grown")
+                self._trees[name] = value
+            else:
+                self._variables[name] = self._read_variable(name, value)
+        if name in YIELDING:
+            self._set(name, self._variables[name].symbol)
 
     def __delattr__(self, name: str) -> None:
         raise ModelError(f"`{name}` cannot be taken back", hint="write the model again without it")
 
     @contextmanager
     def _unchanged_on_error(self, name: str) -> Iterator[None]:
-        """What a failed definition has learned about plates is forgotten again."""
-        before = dict(self._plates)
+        """What a failed definition has written, and learned about plates, is forgotten again."""
+        plates, variables = dict(self._plates), dict(self._variables)
         try:
             yield
         except BaseException as error:
             self._plates.clear()
-            self._plates.update(before)
+            self._plates.update(plates)
+            self._variables.clear()
+            self._variables.update(variables)
             if isinstance(error, RecursionError):
                 raise ModelError(
                     f"the expression for `{name}` is nested too deeply", hint="give names to parts of it: m.part = ..."
@@ -207,6 +230,15 @@ class Model:
             case Input(plates, levels):
                 self._check_plates(name, plates)
                 return Variable(name, "input", tuple(p.index for p in plates), self._levels(name, levels))
+            case Action(levels, plates, knows):
+                self._check_plates(name, plates)
+                for known in knows:
+                    if known not in self._variables:
+                        raise UnknownName(known, self._variables, where=f"action {name}, knows=")
+                axes, domain = tuple(p.index for p in plates), self._levels(name, levels)
+                return Variable(name, "input", axes, domain, role="action", knows=knows)
+            case Utility(value):
+                return replace(self._read_variable(name, value), role="utility")
             case Undirected(levels, plates):
                 self._check_plates(name, plates)
                 return Variable(name, "undirected", tuple(p.index for p in plates), self._levels(name, levels))
@@ -220,7 +252,7 @@ class Model:
                         expected="a function of other variables; only a distribution has a start=",
                         hint=f"compute the column beforehand and give it: pw.Input(plates=...) for `{name}`",
                     )
-                axes = self._ordered_axes(free_indices(written))
+                axes = self._axes_of(written)
                 definition = align(name, written, axes, (), self._plates)
                 return Variable(name, "deterministic", axes, REAL, definition=definition)
             case _:
@@ -253,7 +285,11 @@ class Model:
         if name not in self._variables:
             visible = [known for known in self._variables if "@" not in known]
             raise UnknownName(name, visible, where=f"model {self._name}", hint=self._meant(name))
-        return self._variables[name].symbol
+        return at_home(self._variables[name].symbol, self._picking)
+
+    def __dir__(self) -> list[str]:
+        """Methods, and the variables that were written."""
+        return sorted({*super().__dir__(), *(name for name in self._variables if "@" not in name)})
 
     def _meant(self, name: str) -> str | None:
         """What a misspelt method, or a word of another library, stands for; None where a variable may be meant."""
@@ -278,7 +314,7 @@ class Model:
             raise NameTaken(f"`{name}` is a plate around another: in data it is the column of groups")
         if name == "log_evidence":
             raise NameTaken("`log_evidence` is what a learned model calls its evidence", hint="choose another name")
-        if hasattr(type(self), name):
+        if hasattr(type(self), name) and name not in YIELDING:
             raise NameTaken(f"`{name}` is a method of the model", hint="choose another name")
 
     def _check_plates(self, name: str, plates: Sequence[Plate]) -> None:
@@ -305,15 +341,25 @@ class Model:
         """Refuse what has no meaning in a definition, and take over what it says about plates."""
         self._plates.update(check_references(name, written, self._variables, self._plates))
 
-    def _levels(self, name: str, levels: int | Plate | None) -> Domain:
+    def _levels(self, name: str, levels: int | Plate | Sequence[object] | None) -> Domain:
         if levels is None:
             return REAL
         if isinstance(levels, Plate):
             self._check_plate(levels)
             return Domain("levels", levels=levels.name)
         hidden = f"{name}.levels"
+        if isinstance(levels, (list, tuple)):
+            self._plates[hidden] = Plate(hidden, len(levels), check_labels(name, levels))
+            return Domain("levels", levels=hidden)
         self._plates[hidden] = Plate(hidden, check_size(f"`{name}`", levels, "levels"))
         return Domain("levels", levels=hidden)
+
+    def _axes_of(self, written: Expression) -> tuple[Index, ...]:
+        """The axes of an expression: a table of numbers keeps the order of its `over=`."""
+        axes = self._ordered_axes(free_indices(written))
+        if isinstance(written, Literal) and all(isinstance(index, Index) for index in written.indices):
+            return tuple(index for index in written.indices if isinstance(index, Index) and index in axes)
+        return axes
 
     def _ordered_axes(self, indices: frozenset[Index]) -> tuple[Index, ...]:
         """Plates in the order of declaration; an outer plate that an inner one implies is left to membership."""

@@ -16,6 +16,7 @@ from platewright.algebra.expression import Constant, Expression, Index, Lag, Lit
 from platewright.errors import ParameterError, PlateError, UnknownName
 from platewright.language.naming import PENDING
 from platewright.language.plate import Plate, root_of
+from platewright.language.ranges import range_of
 from platewright.language.variable import Variable
 
 
@@ -71,6 +72,9 @@ class _Definition:
                 raise self.no_category(shown, str(at), "an expression")
             if at.name not in self.variables:
                 continue
+            if self.variables[at.name].kind == "deterministic":
+                self.check_function(shown, at.name, plate, size)
+                continue
             domain = self.variables[at.name].domain
             if domain.kind == "levels":
                 self.unify(shown, plate, str(domain.levels), at.name)
@@ -78,6 +82,28 @@ class _Definition:
                 raise self.no_category(shown, at.name, str(domain))
             elif size not in (None, domain.upper + 1):
                 raise self.unequal(shown, plate, size, at.name, int(domain.upper) + 1)
+
+    def check_function(self, shown: str, at: str, plate: str, size: int | None) -> None:
+        """A function of others may be an index where it can only be a position: a rule of 0 and 1, a sum of them."""
+        definition = self.variables[at].definition
+        assert definition is not None  # every deterministic node has one
+        found = range_of(definition, self.variables, self.plates)
+        if found is None:
+            raise self.no_category(shown, at, "a real number")
+        lower, upper = found
+        if lower < 0 or (size is not None and upper >= size):
+            raise PlateError(
+                f"`{shown}` is indexed by `{at}`, which may be {lower if lower < 0 else upper}",
+                where=self.where,
+                expected=f"0 to {size - 1}" if size is not None else "positions, from 0",
+                hint=f"the plate {plate} has an element for each value of `{at}`",
+            )
+        if size is None and plate in self.plates:
+            raise PlateError(
+                f"plate `{plate}` has no size, and `{at}` is a function with values {lower} to {upper}",
+                where=self.where,
+                expected=f'm.plate("{plate}", {upper + 1})',
+            )
 
     def unify(self, shown: str, plate: str, levels: str, at: str) -> None:
         """Record that two plates are the same set, or say that they cannot be."""

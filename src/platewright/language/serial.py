@@ -29,7 +29,7 @@ from platewright.errors import FormatError
 from platewright.families import FAMILY_BY_NAME, family_named
 from platewright.language.model import Model
 from platewright.language.plate import Plate
-from platewright.language.variable import Kind, Potential, Variable
+from platewright.language.variable import Kind, Potential, Role, Variable
 
 Written = dict[str, Any]
 SomeModel = TypeVar("SomeModel", bound=Model)
@@ -126,15 +126,16 @@ def variable_json(variable: Variable) -> Written:
         "definition": definition,
         "optional": list(variable.optional),
         "given": [[name, expression_json(value)] for name, value in variable.given],
+        **({"role": variable.role, "knows": list(variable.knows)} if variable.role else {}),
     }
 
 
 def variable_from_json(data: object) -> Variable:
     """A variable that `variable_json` wrote."""
     written = table_from_json(
-        {"given": [], **data} if isinstance(data, dict) else data,  # files of older versions do not have it
+        {"given": [], "role": "", "knows": [], **data} if isinstance(data, dict) else data,  # older files lack them
         *("name", "kind", "axes", "rank", "domain", "family", "parameters", "log_density", "definition", "optional"),
-        "given",
+        *("given", "role", "knows"),
     )
     name = written["family"]
     family = None if name is None else family_named(name) if isinstance(name, str) else None
@@ -158,6 +159,8 @@ def variable_from_json(data: object) -> Variable:
         parameters=_parameters_from_json(written["parameters"]),
         optional=tuple(text_from_json(name) for name in list_from_json(written["optional"])),
         given=_parameters_from_json(written["given"]),
+        role=_one_of(written["role"], get_args(Role)),
+        knows=tuple(text_from_json(name) for name in list_from_json(written["knows"])),
     )
 
 

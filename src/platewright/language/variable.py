@@ -10,6 +10,11 @@ from platewright.algebra.expression import ZERO, Expression, Index, Reference, n
 from platewright.family import Family
 
 Kind = OneOf["random", "deterministic", "input", "undirected", "statistic"]
+Role = OneOf["", "action", "utility"]
+
+
+DENSITY = "_density"
+"""How the potential of a node ends whose density is not on the shelf of families: `phi_density` belongs to `phi`."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,10 @@ class Variable:
     optional: tuple[str, ...] = ()
     given: tuple[tuple[str, Expression], ...] = ()
     """Parameters as the user spelled them, where that is not the canonical way: `sd`, not the precision it gives."""
+    role: Role = ""
+    """Whether an input is to be decided, or a function says what an outcome is worth."""
+    knows: tuple[str, ...] = ()
+    """Of an action, what is seen before it."""
 
     @property
     def plates(self) -> tuple[Index, ...]:

@@ -34,27 +34,6 @@ def conjugate_update(graph: Graph, node: str) -> Step | Declined:
     return Step(NAME, graph, after, f"the terms in {node} are those of a {found.family.name}", "Lemma 4.1", shown)
 
 
-def eliminate(graph: Graph, node: str) -> Step | Declined:
-    """Integrate a node out: arc reversal and node removal in one; its log normaliser joins the graph."""
-    found = _recognised(graph, node)
-    if isinstance(found, Declined):
-        return Declined("eliminate", found.reason)
-    touching = _touching(graph, node)
-    evidence = add(found.rest, totals(found.log_normaliser, found.target.plates))
-    after = _replaced(graph, [factor.owner for factor in touching], [], evidence, f"evidence_{node}").without([node])
-    shown = (f"log normaliser: {found.log_normaliser}",)
-    because = f"{node} given the rest is {found.family.name}, whose normaliser is known"
-    return Step("eliminate", graph, after, because, "Lemma 6.4", shown)
-
-
-def local_evidence(graph: Graph, node: str) -> Expression | Declined:
-    """`log p(children of node | their other parents)` with the node integrated out  (Lemma 6.4)."""
-    found = _recognised(graph, node)
-    if isinstance(found, Declined):
-        return found
-    return add(found.rest, totals(found.log_normaliser, found.target.plates))
-
-
 def _touching(graph: Graph, node: str) -> list[Factor]:
     """The factors that hold a node, and its own: a uniform prior is a constant, but its constant counts."""
     return [factor for factor in graph.factors if node in factor.names or factor.owner == node]

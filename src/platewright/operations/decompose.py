@@ -12,7 +12,7 @@ Undirected components with an unknown parent stay whole: their normaliser depend
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from platewright.algebra.expression import names
@@ -44,6 +44,12 @@ class Decomposition:
     because: str = "no two pieces have an unknown node in each other's Markov blanket"
     operation: str = field(default=NAME)
     reference: str = "Theorem 6.1"
+
+    def __iter__(self) -> Iterator[Graph]:
+        return iter(self.pieces)
+
+    def __len__(self) -> int:
+        return len(self.pieces)
 
     @property
     def unknowns(self) -> tuple[tuple[str, ...], ...]:

@@ -39,7 +39,7 @@ def piece_of(graph: Graph, owned: Iterable[str], order: Mapping[str, int]) -> Gr
         elsewhere = node.kind in ("random", "undirected") and name not in own
         nodes[name] = without_density(graph, name) if elsewhere else node
     plates = _plates(graph.plates, nodes, potentials)
-    return Graph(graph.title, plates, nodes, potentials, graph.known & mentioned)
+    return Graph(graph.title, plates, nodes, potentials, graph.known & mentioned, about=graph.about)
 
 
 def written_order(graph: Graph) -> dict[str, int]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from platewright.algebra.expression import mentions
 from platewright.graph.components import Component, component_of
-from platewright.graph.graph import Graph
+from platewright.graph.graph import Graph, topological
 from platewright.operation import Declined, Step
 
 NAME = "remove_barren"
@@ -36,11 +36,27 @@ def remove_barren(graph: Graph, node: str) -> Step | Declined:
     return Step(NAME, graph, after, because, reference="Section 4.1.2")
 
 
+def remove_all_barren(graph: Graph) -> Step | Declined:
+    """Remove barren nodes until none is left; what is learned needs no utilities, so they go too."""
+    after, reasons = graph, []
+    for name in reversed(topological(graph)):
+        if name in after.nodes and name not in after.known:
+            found = remove_barren(after, name)
+            if isinstance(found, Step):
+                after = found.after
+                reasons.append(found.because)
+    if not reasons:
+        return Declined(NAME, "every unknown node has a child, or is needed by one")
+    return Step(NAME, graph, after, "; ".join(reasons), reference="Section 4.1.2")
+
+
 def _kept(graph: Graph, name: str, component: Component) -> str:
     """Why a member cannot go; empty when it can."""
     node = graph.nodes[name]
     if name in graph.known or node.kind in ("input", "statistic"):
         return f"{name} is known"
+    if node.role == "utility":
+        return f"{name} is a utility: it is what decisions are made for"
     if children := [child for child in graph.nodes if child in graph.children[name] and child not in component]:
         return f"{name} has the child {children[0]}"
     if node.kind != "undirected":

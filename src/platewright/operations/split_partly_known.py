@@ -20,7 +20,8 @@ from math import log, pi
 from platewright.algebra.build import add, equal, multiply, substitute, totals, where
 from platewright.algebra.build import log as log_of
 from platewright.algebra.domain import BINARY, Domain
-from platewright.algebra.expression import Constant, Expression, Index, Reference, Size, names, walk
+from platewright.algebra.expression import AtMost, Constant, Expression, Index, Reference, Size, names, rebuild, walk
+from platewright.errors import MissingValue
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined, Step
@@ -107,12 +108,30 @@ def _split(graph: Graph, node: Variable, idle: Expression) -> Graph:
         after = after.with_nodes([known, seen, replace(twin, log_density=idle, family=None, parameters=(), given=())])
     else:
         mask, rest = seen.symbol, add(1.0, multiply(-1.0, seen.symbol))
-        known = replace(node, log_density=multiply(mask, substitute(density, {own: node.symbol})))
+        here = _bounds_where_seen(graph, substitute(density, {own: node.symbol}), mask)
+        known = replace(node, log_density=multiply(mask, here))
         missing = add(multiply(rest, substitute(density, {own: twin.symbol})), idle)
         after = after.with_nodes([known, seen, replace(twin, log_density=missing)])
     order = [*graph.nodes, seen.name, twin.name]
     nodes = {name: after.nodes[name] for name in sorted(after.nodes, key=order.index)}
     return replace(after, nodes=nodes, known=graph.known | {seen.name})
+
+
+def _bounds_where_seen(graph: Graph, density: Expression, mask: Expression) -> Expression:
+    """The density with bounds that data set asked of seen cells only: what stands in a hole may lie outside of them."""
+    if isinstance(density, AtMost) and all(_is_settled(graph, name) for name in names(density)):
+        return AtMost(where(mask, density.low, 0.0), where(mask, density.high, 0.0))
+    return rebuild(density, lambda part: _bounds_where_seen(graph, part, mask))
+
+
+def _is_settled(graph: Graph, name: str) -> bool:
+    """Whether data alone say what a node is."""
+    node = graph.nodes.get(name)
+    if node is None:
+        return False
+    if node.definition is not None:
+        return all(_is_settled(graph, other) for other in names(node.definition))
+    return node.kind == "input" or name in graph.known
 
 
 def _looks_back(density: Expression, name: str) -> bool:
@@ -153,3 +172,14 @@ def _idle(node: Variable) -> Expression | None:
     seen = Reference(observed_name(node.name), node.axes)
     events: tuple[Index, ...] = node.events
     return totals(multiply(seen, density), events)
+
+
+def split_all(graph: Graph, partly: Iterable[str]) -> tuple[Step, ...]:
+    """One step for each variable with missing cells."""
+    steps: list[Step] = []
+    for name in partly:
+        found = split_partly_known(steps[-1].after if steps else graph, name)
+        if isinstance(found, Declined):
+            raise MissingValue(f"`{name}` has missing cells: {found.reason}", hint="drop these rows or fill them")
+        steps.append(found)
+    return tuple(steps)

@@ -37,12 +37,13 @@ def choose_group(
     nodes: Mapping[str, Variable],
     sizes: Mapping[str, int] | None = None,
     chains: bool = True,
+    most: bool = False,
 ) -> Group:
     """The unknowns with most independent plates, with all that share these plates row by row.
 
     Among equals, that which leaves the fewest unknowns beside each copy, inner groups before outer ones. Where the
     sizes of all plates are given, that with the smallest least-squares problems. The steps of a chain count as
-    independent: each meets only its neighbours.
+    independent: each meets only its neighbours. With `most`, that with the most copies, for who pools them.
     """
     places = {name: _single_places(name, rows, nodes) for name in block}
     found = {name: chain_of(name, rows, block, nodes) if chains else None for name in block}
@@ -50,6 +51,8 @@ def choose_group(
 
     def merit(name: str) -> tuple[float, ...]:
         steps = {chain[name].plate} if name in chain else set()
+        if most:
+            return (float(prod((sizes or {}).get(plate, 2) for plate in places[name])),)
         beside = _beside(name, places[name], rows, nodes, chain.get(name))
         if sizes is not None:
             own = [axis.plate for axis in nodes[name].axes]
@@ -69,6 +72,17 @@ def choose_group(
         if all(_agree(name, other, batch, rows, nodes) for other in chosen):
             chosen.append(name)
     return Group(tuple(name for name in block if name in chosen), batch)
+
+
+def group_alone(
+    name: str, rows: Sequence[Rows], block: Sequence[str], nodes: Mapping[str, Variable], chains: bool = True
+) -> Group:
+    """One unknown of a block by itself; of a chain, all that its state holds."""
+    own = _single_places(name, rows, nodes)
+    chain = chain_of(name, rows, block, nodes) if chains else None
+    if chain is not None and chain.plate not in own:
+        return _chain_group(chain, {other: _single_places(other, rows, nodes) for other in block}, rows, nodes)
+    return Group((name,), tuple(axis.plate for axis in nodes[name].axes if axis.plate in own))
 
 
 def _chain_group(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from platewright.algebra.build import add, call, exp, log, multiply, power
 from platewright.algebra.domain import POSITIVE, REAL, Domain
-from platewright.algebra.expression import ZERO, Constant, Expression, Power, Reference, walk
+from platewright.algebra.expression import ZERO, Add, Constant, Expression, Multiply, Power, Reference, walk
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,12 @@ class Transform:
     log_jacobian: Expression
     exponent: float | None = None
     """For a power: y = x^exponent."""
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Copies of the identity are the identity itself, which is known by being it."""
+        if self is IDENTITY:
+            return "IDENTITY"
+        return Transform, (self.name, self.domain, self.forward, self.backward, self.log_jacobian, self.exponent)
 
 
 X = Reference("x")
@@ -62,3 +68,18 @@ def candidates(atoms: list[Expression], target: Expression, domain: Domain) -> I
                     tried.add(exponent)
                     yield raised(exponent)
     yield LOGARITHM
+
+
+def coefficients(expression: Expression) -> dict[Expression, float]:
+    """A sum of numbers times functions of y, as a table from function to number."""
+    terms = expression.terms if isinstance(expression, Add) else (expression,)
+    found: dict[Expression, float] = {}
+    for term in terms:
+        match term:
+            case Constant():
+                continue
+            case Multiply((Constant(number), *rest)):
+                found[add(rest[0]) if len(rest) == 1 else Multiply(tuple(rest))] = number
+            case _:
+                found[term] = 1.0
+    return found

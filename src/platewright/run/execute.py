@@ -102,11 +102,15 @@ def finish(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = module.finish(found, data, size)
     except ArithmeticError as error:
-        raise ImproperPosterior(
-            f"the posterior is improper: {str(error).removeprefix('improper: ')}",
-            hint="give proper priors, or more data",
-        ) from error
+        raise improper(error) from error
     return {name: np.asarray(value) for name, value in values.items()}
+
+
+def improper(error: ArithmeticError) -> ImproperPosterior:
+    """What a printed function says when its posterior has no normaliser."""
+    return ImproperPosterior(
+        f"the posterior is improper: {str(error).removeprefix('improper: ')}", hint="give proper priors, or more data"
+    )
 
 
 def check_finite(name: str, value: Array) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import ZERO, Expression, Index, Lag, Reference, walk
 from platewright.algebra.put_in import put_in
-from platewright.errors import PlatewrightError
+from platewright.errors import PlatewrightError, SizeError
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
@@ -20,12 +21,39 @@ from platewright.run.exact.posterior import Posterior, lift
 DRAW = Index("draw@", "draw@")
 
 
+MOST_ELEMENTS = 500_000_000
+"""The most numbers that are drawn of one variable."""
+
+
+def check_room(name: str, count: int, shape: Iterable[int], hint: str) -> None:
+    """Draws that would not fit are refused before any memory is taken."""
+    size = count * math.prod(shape)
+    if size > MOST_ELEMENTS:
+        raise SizeError(f"{size} numbers to draw for `{name}`", expected=f"at most {MOST_ELEMENTS}", hint=hint)
+
+
 def extend_draws(
-    posterior: Posterior, drawn: Mapping[str, Array], count: int, generator: np.random.Generator
+    posterior: Posterior,
+    drawn: Mapping[str, Array],
+    count: int,
+    generator: np.random.Generator,
+    wanted: str | None = None,
 ) -> dict[str, Array]:
-    """Draws of predicted nodes and functions, given draws of the unknowns."""
+    """Draws of predicted nodes and functions, given draws of the unknowns; of one only, and what it follows from."""
     plan = posterior.plan
-    return extended(plan.graph, plan.barren, posterior.environment, drawn, count, generator)
+    graph = plan.graph if wanted is None else _above(plan.graph, wanted)
+    return extended(graph, plan.barren, posterior.environment, drawn, count, generator)
+
+
+def _above(graph: Graph, wanted: str) -> Graph:
+    """A node and all that it follows from."""
+    kept, waiting = {wanted}, [wanted]
+    while waiting:
+        more = graph.parents[waiting.pop()] - kept
+        kept |= more
+        waiting += more
+    nodes = {name: node for name, node in graph.nodes.items() if name in kept}
+    return replace(graph, nodes=nodes, potentials={}, known=graph.known & kept)
 
 
 def extended(
@@ -38,13 +66,17 @@ def extended(
 ) -> dict[str, Array]:
     """Draws of predicted nodes and functions, given data in an environment and draws of the unknowns."""
     found = dict(drawn)
+    environment = _with_known_functions(graph, environment)
     sizes = {**environment.sizes, DRAW.plate: count}
     for name in topological(graph):
         node = graph.nodes[name]
         wanted = name in barren or (node.kind == "deterministic" and not graph.is_known(name))
         if not wanted or name in found or any(axis.plate not in sizes for axis in node.axes):
             continue
+        check_room(name, count, (sizes[axis.plate] for axis in node.axes), "ask for fewer draws")
         here = Environment({**environment.values, **found}, sizes)
+        if node.definition is not None and not node.parents <= here.values.keys():
+            continue  # it hangs on what is still to be decided
         if node.definition is not None:
             lifted = lift(node.definition, frozenset(found), DRAW)
             found[name] = np.array(evaluate(lifted, here, (DRAW, *node.axes)))
@@ -52,6 +84,47 @@ def extended(
             found[name] = draw_node(node, here, frozenset(found), generator, (DRAW,))
     order = {name: found[name] for name in graph.nodes if name in found}
     return order
+
+
+def replicated(
+    graph: Graph, environment: Environment, drawn: Mapping[str, Array], count: int, generator: np.random.Generator
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """Every node that is no input, parents first, given draws of some; and why others cannot be drawn."""
+    found = dict(drawn)
+    refused: dict[str, str] = {}
+    sizes = {**environment.sizes, DRAW.plate: count}
+    for name in topological(graph):
+        node = graph.nodes[name]
+        if name in found or node.kind == "input":
+            continue
+        if lost := sorted(graph.parents[name] & set(refused)):
+            refused[name] = f"`{lost[0]}` above it cannot be drawn"
+            continue
+        try:
+            check_room(name, count, (sizes[axis.plate] for axis in node.axes), "ask for fewer draws")
+            here = Environment({**environment.values, **found}, sizes)
+            if node.definition is not None:
+                lifted = lift(node.definition, frozenset(found), DRAW)
+                found[name] = np.array(evaluate(lifted, here, (DRAW, *node.axes)))
+            else:
+                found[name] = draw_node(node, here, frozenset(found), generator, (DRAW,))
+        except PlatewrightError as error:
+            refused[name] = error.found
+        except KeyError as error:
+            refused[name] = f"{error} is not in memory"
+    return found, refused
+
+
+def _with_known_functions(graph: Graph, environment: Environment) -> Environment:
+    """The environment with the functions of known columns that functions of unknowns look at."""
+    needed = {part for node in graph.nodes.values() if node.kind == "deterministic" for part in node.parents}
+    for name in topological(graph):
+        node = graph.nodes[name]
+        if name in environment.values or node.definition is None or not graph.is_known(name):
+            continue
+        if name in needed and all(part in environment.values for part in node.parents):
+            environment = environment.with_values({name: np.array(evaluate(node.definition, environment, node.axes))})
+    return environment
 
 
 def draw_node(

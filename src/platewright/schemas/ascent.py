@@ -18,12 +18,14 @@ from platewright.algebra.zero_times_log import zero_wins
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined
 from platewright.operations.remove_plate import collected
+from platewright.program.derivatives import Bent, Slope
 from platewright.program.program import Hoister, Program
 from platewright.program.statements import Statistic
 from platewright.schemas.exact import may_be_zero, program_of
 from platewright.schemas.hidden import NAME
+from platewright.schemas.predictors import bent_factors
 from platewright.schemas.rough import coupled, touching
-from platewright.schemas.slopes import Slope, slopes_of
+from platewright.schemas.slopes import slopes_of
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Ascent:
     why: str
     factors: tuple[Factor, ...]
     slopes: tuple[Slope, ...]
+    bent: tuple[Bent, ...] = ()
+    """The same by predictors, with all second derivatives; nothing where one of these is not known."""
 
 
 def draft_ascents(
@@ -105,7 +109,7 @@ def _draft(
             rows.append(Statistic(hoister.fresh(f"rows_{factor.owner}"), (), factor.axes, factor.expression))
             owners[rows[-1].name] = factor.owner
             continue
-        found = term or factor
+        found = term or replace(factor, expression=hoister.hoist(factor.expression))
         terms.append(replace(found, expression=zero_wins(found.expression, is_open)))
     sums = [replace(s, summand=zero_wins(s.summand, is_open)) for s in hoister.statistics.values()]
     return Draft(tuple(group), why, program_of(known, (*sums, *rows), ()), tuple(terms), owners)
@@ -149,4 +153,6 @@ def expected_ascent(draft: Draft, soft: Program) -> tuple[Ascent, Program] | Dec
     if isinstance(slopes, Declined):
         return Declined(NAME, slopes.reason)
     kept = tuple(statement for statement in soft.passes if statement not in rows)
-    return Ascent(draft.variables, draft.why, factors, slopes), replace(soft, passes=kept)
+    bent = bent_factors(factors, draft.variables)
+    known = () if isinstance(bent, Declined) else bent
+    return Ascent(draft.variables, draft.why, factors, slopes, known), replace(soft, passes=kept)

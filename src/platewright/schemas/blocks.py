@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from platewright.algebra.expression import Expression
 from platewright.family import Family
 from platewright.graph.graph import Factor
+from platewright.program.derivatives import Scaled, Slope
 from platewright.schema import Plan
+from platewright.schemas.mirrors import Mirror
 from platewright.schemas.orbits import Orbit, Way
-from platewright.schemas.scaling import Scaled
-from platewright.schemas.slopes import Slope
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,17 @@ class OrbitBlock:
 
 
 @dataclass(frozen=True)
+class MirrorBlock:
+    """Unknowns whose signs turn over together, by a Metropolis step."""
+
+    variables: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    mirror: Mirror
+    why: str
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class BoundedBlock:
     """One unknown within bounds: where its conditional without them is a family, draws invert it between them."""
 
@@ -137,18 +148,19 @@ class WeighedBlock:
     why: str
 
 
-Block = (
-    ExactBlock
-    | SliceBlock
-    | ChainBlock
+Moved = (
+    SliceBlock
     | HamiltonianBlock
     | CoordinateBlock
     | ScaleBlock
     | OrbitBlock
+    | MirrorBlock
     | BoundedBlock
     | SiteBlock
     | WeighedBlock
 )
+"""Blocks with a mover of their own; the others are drawn by exact plans and recursions."""
+Block = ExactBlock | ChainBlock | Moved
 
 WAYS: dict[type[Block], str] = {
     ExactBlock: "exact",
@@ -158,6 +170,7 @@ WAYS: dict[type[Block], str] = {
     CoordinateBlock: "slice by coordinate",
     ScaleBlock: "along their scale",
     OrbitBlock: "along their orbit",
+    MirrorBlock: "signs turned over",
     BoundedBlock: "exact within bounds",
     SiteBlock: "site by site",
     WeighedBlock: "exact",

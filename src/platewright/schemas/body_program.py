@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from platewright.algebra.expression import Index, names
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Graph
 from platewright.program.program import Program
 from platewright.program.statements import Assign
-from platewright.schemas.exact import fixed_sizes
 
 
 def body_program(

@@ -22,6 +22,7 @@ from platewright.schemas.collapsed_move import Move, element_of, move_of
 from platewright.schemas.collapsed_tables import NAME, Collapse, Table, Tables, Term, terms_of, written_out
 from platewright.schemas.doubtful import doubtful_factors
 from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.iterated_steps import held_fixed
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
     ):
         return Declined(NAME, f"`{strange}` is neither data nor a sum over rows")
     moves = tuple(_without_idle(move, used) for move in moves)
+    because = f"{', '.join(hidden)} drawn element by element, each time with the parameters integrated out"
     return CollapsedPlan(
         graph,
         goal,
@@ -99,7 +101,7 @@ def plan_collapsed(graph: Graph, goal: Goal) -> CollapsedPlan | Declined:
         tuple(terms),
         centred,
         moves,
-        (*prepared.steps, *complete.steps),
+        (*prepared.steps, *held_fixed(now, hidden, because), *complete.steps),
         now.factors,
         prepared.barren,
     )

@@ -21,9 +21,11 @@ from platewright.operation import Declined, Step
 from platewright.program.program import Program
 from platewright.schema import Goal, Plan
 from platewright.schemas.ascent import Ascent, draft_ascents, expected_ascent
+from platewright.schemas.asked import HINT, IntegratedOut, Marginal, hidden_unknowns, integrated_out
 from platewright.schemas.exact import Prepared, normalisers, plan_exact, prepare
 from platewright.schemas.hidden import NAME, Hidden
-from platewright.schemas.latent import Latent, find_latent, hidden_classes, hidden_gaussians
+from platewright.schemas.iterated_steps import expectation_steps, held_fixed, steps_given
+from platewright.schemas.latent import Latent, find_latent, hidden_classes
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,10 @@ class EMPlan:
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
     proper: bool = True
+    integrated: tuple[IntegratedOut, ...] = ()
+    """Unknowns that are gone from the objective: each has a family given those that are left."""
+    left: frozenset[str] = frozenset()
+    """The factors that they left."""
 
     @property
     def hidden(self) -> tuple[Hidden, ...]:
@@ -95,9 +101,10 @@ class EMPlan:
         if raised := ", then ".join(", ".join(ascent.variables) for ascent in self.ascents):
             ways.append(f"{raised} raised along {'its slope' if ',' not in raised else 'their slopes'}")
         shown = ", then ".join(ways)
+        gone = f"{', '.join(item.name for item in self.integrated)} integrated out, " if self.integrated else ""
         if self.latent.names:
-            return f"expected statistics of {self.latent.summary}, then {shown}"
-        return f"{shown}, in turn" if len(self.blocks) + len(self.ascents) > 1 else shown
+            return f"{gone}expected statistics of {self.latent.summary}, then {shown}"
+        return gone + (f"{shown}, in turn" if len(self.blocks) + len(self.ascents) > 1 else shown)
 
 
 Way = OneOf["at once", "in turn", "along slopes"]
@@ -107,46 +114,49 @@ Way = OneOf["at once", "in turn", "along slopes"]
 def plan_em(graph: Graph, goal: Goal) -> EMPlan | Declined:
     """EM when the unknowns are parameters and hidden variables, and the former have a closed-form mode or slopes."""
     prepared = prepare(graph)
-    now = prepared.graph
-    classes, gaussians = hidden_classes(now), hidden_gaussians(now)
-    holes = [name for name in gaussians if name.endswith(".missing")]
+    classes, hidden = hidden_classes(prepared.graph), hidden_unknowns(prepared.graph)
+    gaussians = [name for name in hidden if prepared.graph.nodes[name].domain.is_unbounded]
+    marginal = integrated_out(prepared.graph, [name for name in hidden if name not in gaussians])
+    if isinstance(marginal, Declined):
+        return Declined(NAME, marginal.reason)
     reason = ""
-    declined: list[Declined] = []
-    # Whatever comes anew with every row is integrated out, unless all of it has a mode of closed form.
-    ways: list[tuple[list[str], Way]] = [(holes, "at once"), (gaussians, "in turn"), (holes, "in turn")]
-    for hidden, way in [*ways, (gaussians, "along slopes")]:
-        if not classes and not hidden and way == "at once":
-            continue
-        found = _planned(graph, prepared, classes, hidden, goal, way)
+    ways: tuple[Way, ...] = ("at once", "in turn", "along slopes")
+    for way in ways if classes or gaussians else ways[1:]:
+        found = _planned(graph, prepared, marginal, classes, gaussians, goal, way)
         if not isinstance(found, Declined):
-            return replace(found, declined=tuple(declined))
-        if left := [name for name in hidden if name not in holes]:
-            declined.append(Declined(f"integrate {', '.join(left)} out", found.reason))
-        if classes or hidden or not reason or way == "along slopes":
+            return found
+        if classes or gaussians or not reason or way == "along slopes":
             reason = found.reason
-    apart = [refusal.reason for refusal in declined if refusal.reason != reason]
-    return Declined(NAME, "; else: ".join([*dict.fromkeys(apart), reason]))
+    told = f" ({HINT})" if gaussians else ""
+    return Declined(NAME, reason + told)
 
 
 def _planned(
-    graph: Graph, prepared: Prepared, classes: list[str], gaussians: list[str], goal: Goal, way: Way
+    graph: Graph,
+    prepared: Prepared,
+    marginal: Marginal,
+    classes: list[str],
+    gaussians: list[str],
+    goal: Goal,
+    way: Way,
 ) -> EMPlan | Declined:
-    """EM with a given choice of hidden variables."""
-    now = prepared.graph
+    """EM with a given way to find the parameters."""
+    now = marginal.graph
+    left = frozenset(now.potentials) - frozenset(prepared.graph.potentials)
     wanted = frozenset({*classes, *gaussians})
     given = f"with {', '.join([*classes, *gaussians])} known: " if wanted else ""
     complete = replace(now, known=now.known | wanted)
     blocks, reasons = _mode_blocks(complete, way != "at once")
     if reasons and way != "along slopes":
         return Declined(NAME, given + "; ".join(dict.fromkeys(reasons.values())))
-    if not wanted and len(blocks) == 1 and not reasons:
+    if not wanted and not marginal.gone and len(blocks) == 1 and not reasons:
         return Declined(NAME, "no discrete or Gaussian variable on a plate of rows is unknown")
     minus = normalisers(complete)
     if isinstance(minus, Declined):
         return minus
     factors = (*now.factors, *minus)
     taken = [statement.name for block in blocks for statement in block.program.passes]
-    drafts = draft_ascents(now, factors, wanted, reasons, taken)
+    drafts = draft_ascents(now, factors, wanted | left, reasons, taken)
     if isinstance(drafts, Declined):
         return Declined(NAME, given + drafts.reason)
     programs = [*(block.program for block in blocks), *(draft.program for draft in drafts)]
@@ -162,7 +172,15 @@ def _planned(
         soft.append(ascent[1])
     latent = replace(latent, programs=tuple(soft))
     rest = tuple(factor for factor in factors if not mentions(factor.expression, wanted))
-    return EMPlan(graph, goal, latent, blocks, rest, factors, prepared.steps, prepared.barren, tuple(ascents))
+    expected = "their expected statistics stand in for data"
+    chains = [chain.group.now for chain in latent.chains]
+    steps = [*prepared.steps, *marginal.steps, *expectation_steps(now, [*gaussians, *classes], chains)]
+    steps += steps_given(now, blocks, expected)
+    for raised in ascents:
+        held = [name for name in now.unknown if name not in raised.variables]
+        steps += held_fixed(now, held, f"{', '.join(raised.variables)} raised along slopes of the expected log joint")
+    found = EMPlan(graph, goal, latent, blocks, rest, factors, tuple(steps), prepared.barren, tuple(ascents))
+    return replace(found, integrated=marginal.gone, left=left)
 
 
 def _mode_blocks(graph: Graph, several: bool) -> tuple[tuple[Plan, ...], dict[str, str]]:

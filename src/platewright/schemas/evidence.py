@@ -12,14 +12,14 @@ carry a power, which is one more known number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply
 from platewright.algebra.domain import UNIT
 from platewright.algebra.expression import Reference
-from platewright.elimination.state import State
-from platewright.elimination.tables import table_move
+from platewright.elimination.stepping import graph_of, state_of, steps_of
+from platewright.elimination.tables import summed_out
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined, Step
@@ -28,6 +28,7 @@ from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
+from platewright.schemas.iterated_steps import by_numbers, steps_at_points
 
 POWER = "power@likelihood"
 """The known number between 0 and 1 that every likelihood factor of a tempered graph is multiplied with."""
@@ -75,6 +76,8 @@ def plan_enumeration(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     if isinstance(complete, Declined):
         return Declined(name, f"with {', '.join(hidden)} known: {complete.reason}")
     named = ", ".join(hidden)
+    because = f"the exact evidence at each value of {named}, added up"
+    steps = (*prepared.steps, *steps_at_points(now, hidden, complete, because, "Section 4.1"))
     return EvidencePlan(
         graph,
         goal,
@@ -84,7 +87,7 @@ def plan_enumeration(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         (f"log p(data) = log sum over {named} of p(data, {named})", f"with {named} known: {complete.summary}"),
         tuple(hidden),
         complete=complete,
-        steps=prepared.steps,
+        steps=steps,
         barren=prepared.barren,
         proper=complete.proper,
     )
@@ -158,7 +161,7 @@ def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
             "between the weights it moves by the Gibbs sampler of p_t",
         ),
         gibbs=gibbs,
-        steps=prepared.steps,
+        steps=(*prepared.steps, _tempering(now), *gibbs.steps),
         barren=prepared.barren,
     )
 
@@ -177,9 +180,13 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     for variable in rest:
         if now.nodes[variable].domain.is_discrete:
             return Declined(name, f"`{variable}` counts without end: it can be neither summed out nor approximated")
-    objective = _summed(now, hidden)
-    if isinstance(objective, Declined):
-        return Declined(name, objective.reason)
+    done = summed_out(state_of(now), hidden)
+    if isinstance(done, Declined):
+        return Declined(name, done.reason)
+    steps = [*prepared.steps, *steps_of(done)]
+    if rest:
+        about = "about, for the integrand is taken as a Gaussian around its mode"
+        steps.append(by_numbers(graph_of(done), rest, about, "Section 7.3"))
     summed = f", after {', '.join(hidden)} are summed out" if hidden else ""
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
     return EvidencePlan(
@@ -194,8 +201,8 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
             "probabilities, Cholesky factors of matrices; the derivatives are those of the log joint as an expression",
         ),
         tuple(hidden),
-        objective=objective,
-        steps=prepared.steps,
+        objective=done.factors,
+        steps=tuple(steps),
         barren=prepared.barren,
         proper=proper,
     )
@@ -212,23 +219,10 @@ def tempered(graph: Graph) -> Graph:
     return graph.with_nodes([power, *changed])
 
 
-def _summed(graph: Graph, hidden: Sequence[str]) -> tuple[Factor, ...] | Declined:
-    """The factors of the joint without the discrete unknowns."""
-    state = State(graph, graph.factors, tuple(hidden))
-    waiting = list(hidden)
-    while waiting:
-        reason: Declined | None = None
-        for name in waiting:
-            found = table_move(state, name)
-            if isinstance(found, State):
-                state = found
-                waiting.remove(name)
-                break
-            reason = found
-        else:
-            assert reason is not None
-            return reason
-    return state.factors
+def _tempering(graph: Graph) -> Step:
+    """The power of the likelihood as a known number: at 1 the joint is what it was."""
+    because = f"the likelihood carries the power {POWER}, which goes from 0 to 1"
+    return Step("temper", graph, tempered(graph), because, "Section 7.3")
 
 
 def _no_prior_draws(graph: Graph) -> str:

@@ -15,9 +15,11 @@ from platewright.algebra.kept import kept, kept_for
 from platewright.algebra.scaled_lgamma import coefficients_gathered
 from platewright.algebra.zero_times_log import zero_wins
 from platewright.elimination.search import Search
-from platewright.elimination.state import FamilyConditional, GaussianConditional, State
+from platewright.elimination.state import State
+from platewright.elimination.stepping import steps_of
 from platewright.elimination.tables import tied_sums
 from platewright.graph.components import chain_components
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Factor, Graph
 from platewright.graph.normaliser import log_normaliser
 from platewright.operation import Declined, Step
@@ -104,7 +106,7 @@ def plan_exact(
             return done
         blocks = done.blocks
         solved.append(done)
-        steps += _elimination_steps(piece, done)
+        steps += steps_of(done)
     rest += [factor for factor in minus if not any(factor.names & set(piece.unknown) for piece in pieces)]
     if about:
         rest = [factor for factor in rest if factor.names & set(about)]
@@ -165,26 +167,6 @@ def _stuck(search: Search, state: State) -> str:
     return "; ".join(dict.fromkeys(reasons)) or "no elimination applies"
 
 
-def _elimination_steps(piece: Graph, done: State) -> list[Step]:
-    """One step for each conditional, with the graph before and after."""
-    steps = []
-    gone: list[str] = []
-    for conditional, line in zip(done.conditionals, done.log, strict=True):
-        before = piece.without(gone) if gone else piece
-        gone += conditional.variables
-        after = piece.without(gone)
-        word = "eliminate " + ", ".join(conditional.variables)
-        match conditional:
-            case GaussianConditional():
-                place = "Theorem 4.1, Lemma 4.1; rows of squares"
-            case FamilyConditional():
-                place = "Theorem 4.1, Lemma 4.1, Lemma 6.4"
-            case _:
-                place = "Section 4.1"
-        steps.append(Step(word, before, after, line, place))
-    return steps
-
-
 def build_program(graph: Graph, solved: list[State], evidence: Mapping[tuple[str, ...], Expression]) -> Program:
     """Statements of all pieces in order, with every sum over data hoisted into a statistic."""
     data = frozenset(name for name in graph.nodes if graph.is_known(name))
@@ -228,15 +210,6 @@ def may_be_zero(graph: Graph) -> Callable[[Reference], bool]:
     """Which references are to data that may be exactly zero, such as exposures."""
     facts = graph.facts
     return lambda part: part.name in graph.nodes and graph.is_known(part.name) and not facts.is_positive(part)
-
-
-def fixed_sizes(graph: Graph) -> dict[str, int]:
-    """Plate sizes that the model fixes, with the numbers of values of finite integers."""
-    sizes = {name: plate.size for name, plate in graph.plates.items() if plate.size is not None}
-    for name, node in graph.nodes.items():
-        if node.domain.kind == "integer" and node.domain.is_finite:
-            sizes[f"{name}.levels"] = node.domain.listed
-    return sizes
 
 
 def _evidence(evidence: Mapping[tuple[str, ...], Expression], hoister: Hoister) -> list[Assign]:

@@ -59,6 +59,8 @@ class FewRows(Generic[HiddenPlan]):
     """How rows are gathered, and the plan on the few rows that stand for them."""
 
     plan: HiddenPlan
+    whole: HiddenPlan
+    """The plan on all rows."""
     weigher: Weigher
     squared: tuple[RowColumn, ...]
     """Columns of which moments are enough."""
@@ -144,7 +146,7 @@ def _gathered(plan: HiddenPlan, row: str) -> FewRows[HiddenPlan] | Declined:
         return Declined(NAME, beyond)
     kept = tuple(column for column in columns if column not in squared)
     weigher = Weigher(row)
-    return FewRows(weigher.plan(plan), weigher, tuple(squared), kept)
+    return FewRows(weigher.plan(plan), plan, weigher, tuple(squared), kept)
 
 
 def _read(plan: AnyPlan) -> list[str]:

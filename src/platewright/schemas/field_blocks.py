@@ -17,6 +17,7 @@ from platewright.elimination.entropy import entropy_of
 from platewright.elimination.expected import Expecter
 from platewright.elimination.loadings import direction_sizes
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import Plate
 from platewright.language.variable import Variable
@@ -25,7 +26,7 @@ from platewright.program.program import Program
 from platewright.program.statements import Assign
 from platewright.schema import Plan
 from platewright.schemas.body_program import body_program
-from platewright.schemas.exact import fixed_sizes, plan_exact
+from platewright.schemas.exact import plan_exact
 
 WORD = "mean-field"
 ENTROPY = "entropy"
@@ -48,7 +49,7 @@ class FieldBlock:
 
 def joint_block(graph: Graph, plan: Plan) -> FieldBlock:
     """All parameters as one block."""
-    return FieldBlock(plan, Expecter(plan.conditionals, graph.nodes, graph.facts))
+    return FieldBlock(plan, Expecter(plan.conditionals, dict(graph.nodes), graph.facts))
 
 
 def find_blocks(graph: Graph) -> tuple[FieldBlock, ...] | Declined:
@@ -163,7 +164,7 @@ def _given_the_rest(graph: Graph, names: Sequence[str]) -> Expecter | Declined:
     )
     if isinstance(plan, Declined):
         return plan
-    expecter = Expecter(plan.conditionals, graph.nodes, graph.facts)
+    expecter = Expecter(plan.conditionals, dict(graph.nodes), graph.facts)
     if missing := sorted(wanted - expecter.unknown):
         return Declined(WORD, f"{', '.join(missing)} has nothing below it")
     for factor in graph.factors:

@@ -240,7 +240,7 @@ def _batch_plates(graph: Graph, members: list[str], factors: list[Factor], step:
 def _is_element(graph: Graph, factor: Factor, at: Expression) -> bool:
     """Whether a factor looks up one element: that of its own axis, or one that its rows belong to."""
     if isinstance(at, Reference):
-        return "@" in at.name and all(isinstance(part, Index) and part in factor.axes for part in at.indices)
+        return graph.is_known(at.name) and all(isinstance(part, Index) and part in factor.axes for part in at.indices)
     return at in factor.axes
 
 

@@ -26,6 +26,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    MirrorBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -38,8 +39,9 @@ from platewright.schemas.censored import censored_first
 from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_block
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
+from platewright.schemas.iterated_steps import sweep_steps
 from platewright.schemas.pinned import pinned_unknowns
-from platewright.schemas.rough import funnels, rough_blocks, touching
+from platewright.schemas.rough import funnels, rough_blocks, touching, turned_over
 from platewright.schemas.tied_classes import may_nest, tied_classes
 from platewright.schemas.weighed import weigh
 
@@ -52,6 +54,7 @@ __all__ = [
     "ExactBlock",
     "GibbsPlan",
     "HamiltonianBlock",
+    "MirrorBlock",
     "OrbitBlock",
     "ScaleBlock",
     "SiteBlock",
@@ -131,11 +134,14 @@ def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | D
     blocks = [*(block for one in weighed for block in (one.first, one.then)), *blocks]
     if not blocks:
         return Declined(NAME, "nothing is unknown")
+    drawn = {name for block in blocks for name in block.variables}
+    blocks += [block for block in turned_over(now, factors) if set(block.variables) <= drawn]
     fixed = pinned_unknowns(now, factors, blocks)
     if fixed is not None:
         return Declined(NAME, fixed)
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
-    return GibbsPlan(graph, goal, tuple(blocks), prepared.steps, factors, prepared.barren, proper=proper)
+    steps = (*prepared.steps, *sweep_steps(now, blocks))
+    return GibbsPlan(graph, goal, tuple(blocks), steps, factors, prepared.barren, proper=proper)
 
 
 def _exact_blocks(graph: Graph, others: Sequence[str]) -> tuple[list[Block], dict[str, str]]:

@@ -24,6 +24,7 @@ from platewright.schema import Goal, Plan
 from platewright.schemas.exact import Prepared, plan_exact, prepare
 from platewright.schemas.field_blocks import FieldBlock, expected_factor, find_blocks, joint_block
 from platewright.schemas.hidden import Hidden
+from platewright.schemas.iterated_steps import expectation_steps, held_fixed
 from platewright.schemas.latent import Latent, find_latent, hidden_classes, hidden_gaussians
 
 NAME = "mean-field"
@@ -166,7 +167,26 @@ def _planned(
     if isinstance(latent, Declined):
         return Declined(NAME, latent.reason)
     rest = tuple(factor for factor in now.factors if not mentions(factor.expression, wanted))
-    return MeanFieldPlan(graph, goal, latent, fields, rest, prepared.steps, prepared.barren)
+    soft = (
+        held_fixed(now, [name for name in now.unknown if name not in wanted], "they stand by their moments")
+        if wanted
+        else []
+    )
+    chains = [chain.group.now for chain in latent.chains]
+    hidden = expectation_steps(soft[-1].after if soft else now, [*gaussians, *classes], chains)
+    updates = [step for block in fields for step in _update(now, block.plan)]
+    steps = (*prepared.steps, *soft, *hidden, *updates)
+    return MeanFieldPlan(graph, goal, latent, fields, rest, steps, prepared.barren)
+
+
+def _update(graph: Graph, block: Plan) -> list[Step]:
+    """What is held by its moments, what is expected of the log joint then, and the exact steps of a block."""
+    held = [name for name in graph.unknown if name in block.graph.known]
+    steps = held_fixed(graph, held, "their expected statistics stand in for data")
+    if steps and steps[-1].after != block.graph:
+        because = f"moments of {', '.join(held)} stand for their values in the log joint"
+        steps.append(Step("expect", steps[-1].after, block.graph, because, "Lemma 4.2"))
+    return [*steps, *block.steps]
 
 
 def _fields(graph: Graph, several: bool) -> tuple[FieldBlock, ...] | Declined:

@@ -3,48 +3,57 @@
     log p(data) = log integral of exp(exact log evidence with the numbers known),  over one number or two
 
 All scalar unknowns are held at first, and each is let go again whose elimination is then exact: an effect size with
-its own variance keeps that variance alone, a logistic regression with one weight keeps the weight.
+its own variance keeps that variance alone, a logistic regression with one weight keeps the weight. Where the others are
+Gaussian at each point, lattices of up to five numbers are evaluated at once (`schemas/few_numbers.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from math import pi
 
-from platewright.algebra.domain import Domain
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.schema import Goal, Plan
 from platewright.schemas.evidence import EvidencePlan, other_goal
-from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.exact import prepare
+from platewright.schemas.few_numbers import QuadraturePlan, least_held, plan_few_numbers, with_known
+from platewright.schemas.iterated_steps import steps_at_points
 
 NAME = "quadrature"
 MOST_NUMBERS = 2
 """The grid has as many dimensions."""
 
 
-def plan_quadrature(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
+def plan_quadrature(graph: Graph, goal: Goal) -> EvidencePlan | QuadraturePlan | Declined:
     """Hold a few scalar unknowns, eliminate the others exactly, and integrate over those held."""
+    if goal == "posterior":
+        return plan_few_numbers(graph)
     if goal != "evidence":
         return other_goal(NAME)
+    programs = plan_point_by_point(graph, goal)
+    points = plan_few_numbers(graph, goal)
+    if isinstance(points, Declined):
+        return programs
+    return points if isinstance(programs, Declined) else replace(points, otherwise=programs)
+
+
+def plan_point_by_point(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
+    """One exact program, run at each point of a grid."""
     prepared = prepare(graph)
     now = prepared.graph
-    scalars = [name for name in now.unknown if not now.nodes[name].axes and not now.nodes[name].domain.is_discrete]
-    if not scalars:
-        return Declined(NAME, "no unknown is a single real number")
-    complete = _with_known(now, scalars)
-    if isinstance(complete, Declined):
-        return Declined(NAME, f"with {', '.join(scalars)} known: {complete.reason}")
-    held = min((_let_go(now, order) for order in (scalars, scalars[::-1])), key=len)
+    held = least_held(now)
+    if isinstance(held, Declined):
+        return held
     if len(held) > MOST_NUMBERS:
         return Declined(
             NAME,
             f"exact elimination leaves {len(held)} numbers ({', '.join(held)}), at most {MOST_NUMBERS} are gone over",
         )
-    complete = _with_known(now, held)
+    complete = with_known(now, held)
     assert isinstance(complete, Plan)
     named = ", ".join(held)
+    because = f"few numbers are left: {named} on grids that are refined"
+    steps = (*prepared.steps, *steps_at_points(now, held, complete, because, "Section 7.3"))
     return EvidencePlan(
         graph,
         goal,
@@ -58,26 +67,7 @@ def plan_quadrature(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         ),
         tuple(held),
         complete=complete,
-        steps=prepared.steps,
+        steps=steps,
         barren=prepared.barren,
         proper=complete.proper,
     )
-
-
-def _with_known(graph: Graph, held: Sequence[str]) -> Plan | Declined:
-    return plan_exact(replace(graph, known=graph.known | set(held)), "evidence")
-
-
-def _let_go(graph: Graph, order: Sequence[str]) -> list[str]:
-    """What must stay held when unknowns are let go one after another, in this order."""
-    held = list(order)
-    for name in order:
-        fewer = [other for other in held if other != name]
-        if fewer and isinstance(_with_known(graph, fewer), Plan):
-            held = fewer
-    return [name for name in graph.unknown if name in held]
-
-
-def open_ends(domain: Domain) -> tuple[float, float]:
-    """The open range of a number that is integrated over."""
-    return (-pi, pi) if domain.kind == "circle" else (domain.lower, domain.upper)

@@ -18,18 +18,21 @@ from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
 from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
+from platewright.program.derivatives import Scaled, Slope
 from platewright.schemas.blocks import (
     Block,
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    MirrorBlock,
     OrbitBlock,
     ScaleBlock,
     SliceBlock,
 )
+from platewright.schemas.mirrors import mirrors
 from platewright.schemas.orbits import orbits, ways
-from platewright.schemas.scaling import Scaled, fixed_scales, scaled_form, scales_of, scales_within
-from platewright.schemas.slopes import Slope, slopes_of
+from platewright.schemas.scaling import fixed_scales, scaled_form, scales_of, scales_within
+from platewright.schemas.slopes import slopes_of
 
 MOST_STRETCHED = 64
 """Unknowns that are known to have more elements are not stretched: so many know their spread well by themselves."""
@@ -77,6 +80,16 @@ def funnels(graph: Graph, factors: Sequence[Factor], blocks: Sequence[Block]) ->
     few = frozenset(name for name in together if 1 < _known_elements(graph, name) <= MOST_IN_A_FUNNEL)
     found = _scales(graph, factors, few)
     return [block for block in found if not set(block.variables[1:]) & set(together.get(block.variables[0], ()))]
+
+
+def turned_over(graph: Graph, factors: Sequence[Factor]) -> list[MirrorBlock]:
+    """Moves of unknowns to the other side of zero, where nothing but their own priors tells the sides apart."""
+    found = []
+    for mirror in mirrors(graph, factors):
+        apart = f", for each {' and '.join(mirror.plates)} by itself" if mirror.plates else ""
+        why = f"their signs show in no factor but their own priors{apart}"
+        found.append(MirrorBlock(mirror.variables, touching(factors, mirror.variables), mirror, why))
+    return found
 
 
 def _known_elements(graph: Graph, name: str) -> float:

@@ -7,21 +7,12 @@ of the scale with e held fixed goes along it (interweaving, Yu & Meng 2011); it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from platewright.algebra.domain import REAL
-from platewright.algebra.expression import Expression, Lag, names, walk
+from platewright.algebra.expression import Lag, names, walk
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
-
-
-@dataclass(frozen=True)
-class Scaled:
-    """An unknown with the location and the precision of its density."""
-
-    name: str
-    mean: Expression
-    precision: Expression
+from platewright.program.derivatives import Scaled
 
 
 def scaled_form(node: Variable) -> Scaled | None:

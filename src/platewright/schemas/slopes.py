@@ -10,7 +10,6 @@ places where the unknown is looked up gives its gradient, without a table of eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from platewright.algebra.build import add, total
 from platewright.algebra.contract import contracted
@@ -36,27 +35,17 @@ from platewright.algebra.expression import (
     parts,
     rebuild,
     references,
+    sums_within,
 )
 from platewright.algebra.kept import kept_for
 from platewright.algebra.substitution import rename_bound, substitute
 from platewright.errors import ModelError
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
+from platewright.program.derivatives import Slope
 
-
-@dataclass(frozen=True)
-class Slope:
-    """`expression`, over the indices `over`, is added to the gradient of `variable` at the place `at`."""
-
-    variable: str
-    at: tuple[Expression, ...]
-    over: tuple[Index, ...]
-    expression: Expression
-
-    def __str__(self) -> str:
-        place = f"[{', '.join(map(str, self.at))}]" if self.at else ""
-        rows = f", over {', '.join(index.name for index in self.over)}" if self.over else ""
-        return f"d/d {self.variable}{place}{rows}: {self.expression}"
+MOST_WITHIN = 4
+"""Sums within sums of a normaliser above which its slope is not written out."""
 
 
 def slopes_of(factors: Sequence[Factor], variables: Sequence[str]) -> tuple[Slope, ...] | Declined:
@@ -64,10 +53,14 @@ def slopes_of(factors: Sequence[Factor], variables: Sequence[str]) -> tuple[Slop
     wanted = frozenset(variables)
     found: list[Slope] = []
     for factor in factors:
+        if factor.names & wanted and (deep := sums_within(factor.expression)) > MOST_WITHIN:
+            return Declined(
+                "differentiate", f"`{factor.owner}` has {deep} sums within sums, and slopes triple with each"
+            )
         if (bent := _without_slope(factor.expression, wanted)) is not None:
             return Declined("differentiate", f"{bent} in `{factor.owner}` has no derivative")
         try:
-            found += _slopes(factor, wanted)
+            found += slopes_in(factor, wanted)
         except ModelError as refused:
             return Declined("differentiate", f"in `{factor.owner}`: {str(refused).splitlines()[0]}")
     return tuple(found)
@@ -84,7 +77,7 @@ def _without_slope(expression: Expression, wanted: frozenset[str]) -> Expression
     return None
 
 
-def _slopes(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
+def slopes_in(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
     """One slope for each different occurrence."""
     whole = _apart_from(factor.expression, factor.axes)
     places = [place for place in references(whole) if place.name in wanted]

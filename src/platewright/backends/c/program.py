@@ -96,8 +96,6 @@ def integer_columns(program: Program) -> tuple[str, ...]:
 def _header(program: Program, left: list[tuple[str, str]]) -> str:
     lines = [
         f"/* {c_comment(program.title)}: passes over rows, derived and written by Platewright.",
-        " *",
-        " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
         *(f" * {c_comment(name)} stays with NumPy: {c_comment(reason)}" for name, reason in left),
         " */",
     ]

@@ -35,12 +35,12 @@ extern double cos(double) __attribute__((simd("notinbranch")));
 #endif
 #endif
 #if !defined(WHOLE)
-static inline double whole(double x)
+static inline double taken_first(double x)
 {
     volatile double held = x;
     return held;
 }
-#define WHOLE(x) whole(x)
+#define WHOLE(x) taken_first(x)
 #endif
 """,
     "within": """
@@ -202,6 +202,9 @@ static void settle(int64_t cells, int64_t width, const double *total, double *of
 """,
 }
 
+
+VECTOR_MATH = SUPPORT["VECTOR_MATH"].strip("\n")
+"""What samplers leave out: the last digits of these functions are those of one C library."""
 
 WORDS = {"VECTORS": ("LANES", "STRIDE"), "VECTOR_MATH": ("log(", "exp(", "sin(", "cos(")}
 """How the use of a shared part shows, where it is not a call."""

@@ -43,8 +43,8 @@ INLINE void end_lanes(const bundle *this, int64_t time, int64_t v, group *scale,
 {
     for (int64_t lane = 0; lane < GROUP; lane++)
         if (time >= this->length[v * GROUP + lane]) {
-            (*scale)[lane] = 1.0;
-            (*inverse)[lane] = 0.0;
+            LANE(*scale, lane) = 1.0;
+            LANE(*inverse, lane) = 0.0;
         }
 }
 
@@ -98,16 +98,16 @@ INLINE void run_forward(const int own, bundle *this, int64_t levels, int64_t tim
             if (time >= this->shortest)
                 end_lanes(this, time, v, &scale, &inverted);
             OF(inverse + (s + 1) * WIDTH + v * GROUP) = inverted;
-            const whole_group less = scale < least, bits = (whole_group)scale;
-            least = (group)(((whole_group)scale & less) | ((whole_group)least & ~less));
+            const whole_group less = scale < least, bits = WHOLE_OF(scale);
+            least = TAKEN(less, scale, least);
             shift[v] += (bits >> 52) - 1023;
-            many[v] *= (group)((bits & 0xfffffffffffff) | 0x3ff0000000000000);
+            many[v] *= GROUP_OF((bits & 0xfffffffffffff) | 0x3ff0000000000000);
         }
     }
     for (int v = 0; v < GROUPS; v++)
         for (int64_t lane = 0; lane < GROUP; lane++) {
-            this->log_scale += log2(many[v][lane]) + (double)shift[v][lane];
-            this->least = least[lane] < this->least ? least[lane] : this->least;
+            this->log_scale += log2(LANE(many[v], lane)) + (double)LANE(shift[v], lane);
+            this->least = LANE(least, lane) < this->least ? LANE(least, lane) : this->least;
         }
 }
 
@@ -131,11 +131,12 @@ INLINE void run_backward(const int own, bundle *this, int64_t levels, int64_t ti
             for (int v = 0; v < GROUPS; v++) {
                 const group u = OF(now + k * pitch + v * GROUP), beyond = OF(carried + k * WIDTH + v * GROUP);
                 const group scaled = OF(here + k * STRIDE + v * GROUP) * OF(inverse + s * WIDTH + v * GROUP);
-                const group g = (group)((whole_group)(scaled * beyond) & (whole_group)(u > 0.0));
+                const whole_group possible = u > 0.0;
+                const group g = TAKEN(possible, scaled * beyond, (group){0.0});
                 OF(share + k * STRIDE + s * WIDTH + v * GROUP) = u * beyond;
                 OF(here + k * STRIDE + v * GROUP) = begins ? (group){0.0} : g;
                 const whole_group more = g > peak;
-                peak = (group)(((whole_group)g & more) | ((whole_group)peak & ~more));
+                peak = TAKEN(more, g, peak);
             }
         if (begins)
             break;
@@ -151,6 +152,6 @@ INLINE void run_backward(const int own, bundle *this, int64_t levels, int64_t ti
         }
     }
     for (int64_t lane = 0; lane < GROUP; lane++)
-        this->peak = peak[lane] <= this->peak ? this->peak : peak[lane];
+        this->peak = LANE(peak, lane) <= this->peak ? this->peak : LANE(peak, lane);
 }
 """

@@ -17,8 +17,19 @@ WEIGHTS = """
 #define GROUP LANES
 #endif
 #define GROUPS (WIDTH / GROUP)
+#if LANES == 1
+typedef double group;
+typedef int64_t whole_group;
+#define WHOLE_OF(x) ((whole_group)bits_of(x))
+#define GROUP_OF(bits) of_bits((whole_lanes)(bits))
+#define TAKEN(so, one, other) ((so) ? (one) : (other))
+#else
 typedef double group __attribute__((vector_size(8 * GROUP), aligned(8), may_alias));
 typedef int64_t whole_group __attribute__((vector_size(8 * GROUP), aligned(8), may_alias));
+#define WHOLE_OF(x) ((whole_group)(x))
+#define GROUP_OF(bits) ((group)(bits))
+#define TAKEN(so, one, other) ((group)(((whole_group)(one) & (so)) | ((whole_group)(other) & ~(so))))
+#endif
 #define OF(pointer) (*(group *)(pointer))
 
 /* How functions and codes of the rows enter log weights. There are two of `coefficient`: for first steps, then for
@@ -62,6 +73,7 @@ static void weigh_first(const double *const *basis, int64_t functions, const dou
 }
 
 /* Rows of LANES numbers turned into columns: elements whose places differ in one bit change sides, bit by bit. */
+#if LANES > 1
 #define KEEP(x, bit) ((x) & (bit) ? LANES + (x) - (bit) : (x))
 #define GIVE(x, bit) ((x) & (bit) ? LANES + (x) : (x) + (bit))
 #if LANES == 8
@@ -96,6 +108,12 @@ INLINE void turn(lanes row[LANES])
     CHANGE_SIDES(4)
 #endif
 }
+#else
+INLINE void turn(lanes row[LANES])
+{
+    (void)row;
+}
+#endif
 
 /* Sums of table rows at the codes of each row of data; without other functions they are all there is. */
 static void look_up_turned(const weighing *w, const int32_t *code, double *weight)
@@ -256,7 +274,7 @@ static void add_block(const weighing *w, int64_t apart, int64_t at, int64_t begi
         count_turned(w, w->code + at * w->codes, share, counts);
     const double *const before = w->tiles + (at / BLOCK - 1) * w->columns * STRIDE;
     for (int64_t line = 0; at && line < w->columns * STRIDE; line += 8)
-        __builtin_prefetch(before + line, 0, 2); /* the block before comes next */
+        FETCH(before + line); /* the block before comes next */
     for (int64_t k = 0; functions && k < levels; k += together) {
         lay_out(w, apart, k, at, room);
         multiply(room->basis, w->columns, room->products, functions, w->pair);

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from platewright.algebra.expression import Constant, Expression, Index
-from platewright.backends.c.support import c_comment, support_text
+from platewright.backends.c.support import VECTOR_MATH, c_comment, support_text
 from platewright.backends.c_collapsed.printer import CollapsedPrinter, TableLayout, padded
 from platewright.backends.c_collapsed.rows import RowPrinter, row_factors
 from platewright.backends.c_collapsed.support import LOG_DETERMINANT, SUPPORT
@@ -118,7 +118,9 @@ class _Emitter:
             f"static const double {name}[{padded(len(values))}] = {{{', '.join(repr(value) for value in values)}}};"
             for values, name in printer.tables.items()
         ]
-        shared = support_text(text) + ([LOG_DETERMINANT.strip("\n")] if "log_determinant(" in text else [])
+        shared = [part for part in support_text(text) if part != VECTOR_MATH] + (
+            [LOG_DETERMINANT.strip("\n")] if "log_determinant(" in text else []
+        )
         parts = [self.header(), SUPPORT.strip("\n"), *shared, *constants, function.strip("\n")]
         return CollapsedSource(
             "\n\n".join(parts) + "\n",
@@ -137,7 +139,7 @@ class _Emitter:
             " *",
         ]
         lines += [f" * {c_comment(str(table))}" for table in plan.tables]
-        lines += [" *", " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm", " */"]
+        lines += [" */"]
         return "\n".join([*lines, *(f"#include <{name}.h>" for name in ("math", "stdint", "string"))])
 
     def declarations(self, columns: Sequence[str], sizes: Sequence[str], strides: Sequence[str]) -> list[str]:

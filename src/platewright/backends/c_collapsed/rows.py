@@ -230,7 +230,9 @@ class RowPrinter:
 OWN = """
 const lanes owns = own + (lanes){0};
 const places first = (places)FIRST - old;
-lanes sum[PARTS] = {{0}};
+lanes sum[PARTS];
+for (int64_t k = 0; k < PARTS; k++)
+    sum[k] = (lanes){0};
 """
 
 PART = """
@@ -240,7 +242,7 @@ PART = """
 
 LOOP = """
         const places here = first + at == 0;
-        found = (lanes)(((places)owns & here) | ((places)found & ~here));
+        found = CHOSEN(here, owns, found);
         sum[k] += found;
         *(lanes *)(running + at) = sum[k];
     }

@@ -15,7 +15,10 @@ VECTORS = """
 /* Levels are added up in eight lanes whatever the machine, so that draws are the same everywhere; rows of tables are
  * padded to whole eights. A vector of the machine holds all lanes or a part of them. */
 #define WIDE 8
-#if defined(__AVX512F__)
+#if defined(PLATEWRIGHT_PLAIN)
+#define VECTOR 1
+#define FIRST 0
+#elif defined(__AVX512F__)
 #define VECTOR 8
 #define FIRST {0, 1, 2, 3, 4, 5, 6, 7}
 #elif defined(__AVX2__)
@@ -27,12 +30,21 @@ VECTORS = """
 #endif
 #define PARTS (WIDE / VECTOR)
 
+#if VECTOR == 1
+typedef double lanes;
+typedef int64_t places;
+#define VALUES(address) (*(const double *)(address))
+#define COUNTS(address) ((double)*(const int32_t *)(address))
+#define CHOSEN(here, value, other) ((here) ? (value) : (other))
+#else
 typedef double lanes __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
 typedef int64_t places __attribute__((vector_size(8 * VECTOR), aligned(8), may_alias));
 typedef int32_t counts __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias));
 
 #define VALUES(address) (*(const lanes *)(address))
 #define COUNTS(address) __builtin_convertvector(*(const counts *)(address), lanes)
+#define CHOSEN(here, value, other) ((lanes)(((places)(value) & (here)) | ((places)(other) & ~(here))))
+#endif
 """
 
 LEVELS = """
@@ -66,7 +78,9 @@ static inline int64_t drawn_level(const double *running, int64_t blocks, uint64_
 /* Running sums of weights, lane by lane. */
 static inline void add_up(const double *weight, int64_t blocks, double *running)
 {
-    lanes sum[PARTS] = {{0}};
+    lanes sum[PARTS];
+    for (int64_t k = 0; k < PARTS; k++)
+        sum[k] = (lanes){0};
     for (int64_t block = 0; block < blocks * WIDE; block += WIDE)
         for (int64_t k = 0; k < PARTS; k++) {
             sum[k] += VALUES(weight + block + k * VECTOR);

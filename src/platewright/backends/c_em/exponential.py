@@ -10,7 +10,24 @@ abreast, step by step: each step waits for the one before it, and the others fil
 from __future__ import annotations
 
 EXPONENTIAL = """
+#if LANES == 1
+typedef uint64_t whole_lanes;
+INLINE whole_lanes bits_of(lanes x)
+{
+    const union { double real; uint64_t bits; } both = {x};
+    return both.bits;
+}
+INLINE lanes of_bits(whole_lanes bits)
+{
+    union { double real; uint64_t bits; } both;
+    both.bits = bits;
+    return both.real;
+}
+#else
 typedef uint64_t whole_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#define bits_of(x) ((whole_lanes)(x))
+#define of_bits(bits) ((lanes)(bits))
+#endif
 
 #if LANES == 8 && !defined(__clang__)
 #define PARTS 16
@@ -56,14 +73,16 @@ INLINE void power(const lanes rounded[WIDE], const lanes r[WIDE], lanes found[WI
     ABREAST found[v] = found[v] * r[v] + 0.24022650695910097;
     ABREAST found[v] = found[v] * r[v] + 0.6931471805599453;
     ABREAST found[v] = found[v] * r[v] + 1.0;
-    ABREAST found[v] = (lanes)((whole_lanes)found[v] + ((whole_lanes)rounded[v] << 52));
+    ABREAST found[v] = of_bits(bits_of(found[v]) + (bits_of(rounded[v]) << 52));
 }
 #endif
 
 /* The larger one, lane by lane; the second where one is not a number. */
 INLINE lanes larger(lanes one, lanes other)
 {
-#if defined(__AVX__)
+#if LANES == 1
+    return one > other ? one : other;
+#elif defined(__AVX__)
     lanes found;
     __asm__("vmaxpd %2, %1, %0" : "=v"(found) : "v"(one), "v"(other));
     return found;

@@ -19,13 +19,16 @@ SUPPORT = (
     VECTORS
     + """
 #if LANES == 1
-#error "vector types are needed"
-#elif LANES == 8
+#define WIDE 1
+#define ABREAST for (int v = 0; v < WIDE; v++)
+#else
+#if LANES == 8
 #define WIDE 4
 #else
 #define WIDE 2
 #endif
 #define ABREAST _Pragma("GCC unroll 8") for (int v = 0; v < WIDE; v++)
+#endif
 """
     + EXPONENTIAL
     + """
@@ -173,7 +176,7 @@ INLINE void relate(double *weight, int64_t levels, lanes top[WIDE], lanes sum[WI
     for (int64_t k = 0; k < levels; k++) {
         lanes x[WIDE];
         for (int64_t line = 0; line < lines; line++, next += 8)
-            __builtin_prefetch(next, 0, 2);
+            FETCH(next);
         ABREAST x[v] = AT(weight + k * STRIDE + v * LANES) - top[v];
         small_powers(x);
         ABREAST sum[v] += AT(weight + k * STRIDE + v * LANES) = x[v];

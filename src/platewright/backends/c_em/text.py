@@ -36,8 +36,6 @@ def header(plan: HiddenPlan) -> str:
         f"/* {c_comment(plan.graph.title)}: one iteration of {what} over rows, derived and written by Platewright.",
         " *",
         *(f" * {c_comment(statement_text(statement))}" for statement in (*plan.expect.body, *summed)),
-        " *",
-        " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
         " */",
     ]
     included = [f"#include <{name}.h>" for name in ("math", "stdint", "stdlib", "string")]
@@ -69,14 +67,14 @@ FUNCTION = """
  * pair: the functions whose product a function is; basis: 1, columns, products
  * coefficient, table: of log weights; all logs are to base 2
  * apart: each level has its own centre (and `coefficient` is level by level), for levels far apart and narrow
- * tally: sum of logs of weights, largest log weight, largest size of terms (when apart)
+ * tally: sum of log densities of rows, the largest of them, largest size of terms (when apart)
  * Returns 0, or 2 when memory is short. */
 int PASS(const double *tiles, const int32_t *code, const int64_t *size, const int32_t *pair,
     const double *centre, const double *coefficient, const double *table, int64_t apart, int64_t start, int64_t stop,
     double *sums, double *counts, double *tally, double *probability)
 {
     const int64_t levels = size[0], functions = size[1], pitch = size[2], codes = size[3], columns = size[4];
-    const size_t needed = (size_t)((functions + 2 * levels + 1) * STRIDE + levels * functions * LANES + 8);
+    const size_t needed = (size_t)((functions + 2 * levels + 3) * STRIDE + levels * functions * LANES + 8);
     double *const space = calloc(needed, sizeof(double));
     const double **const basis = malloc((size_t)functions * sizeof(double *));
     if (!space || !basis) {
@@ -86,8 +84,8 @@ int PASS(const double *tiles, const int32_t *code, const int64_t *size, const in
     double *const ones = (double *)(((uintptr_t)space + 63) & ~(uintptr_t)63);
     double *const moved = ones + STRIDE, *const products = moved + columns * STRIDE;
     double *const weight = ones + functions * STRIDE, *const extent = weight + levels * STRIDE;
-    double *const share = extent + levels * STRIDE, *const held = share + STRIDE;
-    tally_lanes found = {{0.0}, 1.0 - (lanes){0.0}, -INFINITY - (lanes){0.0}};
+    double *const share = extent + levels * STRIDE, *const held = share + 3 * STRIDE;
+    tally_lanes found = {{0.0}, 1.0 - (lanes){0.0}, -1e300, 1.0, -INFINITY};
     for (int64_t i = 0; i < BLOCK; i++)
         ones[i] = 1.0;
     basis[0] = ones;
@@ -130,11 +128,9 @@ COUNTED    }
     }
     take_logs(&found);
     tally[0] = 0.0;
-    tally[1] = -INFINITY;
-    for (int64_t lane = 0; lane < LANES; lane++) {
-        tally[0] += found.logs[lane];
-        tally[1] = found.high[lane] > tally[1] ? found.high[lane] : tally[1];
-    }
+    tally[1] = found.high;
+    for (int64_t lane = 0; lane < LANES; lane++)
+        tally[0] += LANE(found.logs, lane);
     (void)code, (void)table, (void)counts, (void)pitch, (void)codes;
     free(space), free(basis);
     return 0;

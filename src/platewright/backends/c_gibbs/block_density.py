@@ -16,7 +16,7 @@ from platewright.backends.c_gibbs.coordinates import Piece
 from platewright.backends.c_gibbs.expression import is_costly, is_product
 from platewright.backends.c_gibbs.function import Function
 from platewright.graph.graph import Factor
-from platewright.schemas.slopes import Slope
+from platewright.program.derivatives import Slope
 
 Item = Expression | Slope
 Axes = tuple[Index, ...]

@@ -105,7 +105,7 @@ class ChainWriter:
             moves = function.computed("moves", along((self.before, self.now)))
             with printer.loop(self.before) as i, printer.loop(self.now) as j:
                 printer.line(f"{moves}[{i} * {levels} + {j}] = exp({printer.code(self.weights.move).text});")
-        printer.line(f"double single[{levels}];")
+        printer.line(f"double *const single = {printer.room('single', ((self.now.plate,),))};")
         printer.line(f"{log_total}[0] = 0.0;")
         with printer.loop(self.step) as t:
             printer.line(f"double *const row = {filtered} + {t} * {levels};")
@@ -171,7 +171,7 @@ class ChainWriter:
         printer = function.printer
         levels, steps = printer.size(self.now.plate), printer.size(self.step.plate)
         filtered, flag, target = (printer.column(name) for name in ("filtered", self.flag, self.name))
-        printer.line(f"double weight[{levels}];")
+        printer.line(f"double *const weight = {printer.room('weight', ((self.now.plate,),))};")
         with printer.nested(f"for (int64_t t = {steps} - 1; t >= 0; t--)"):
             printer.line(f"const int ends = t + 1 == {steps} || {flag}[t + 1];")
             printer.line("double total = 0.0;")

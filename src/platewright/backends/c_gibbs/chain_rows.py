@@ -14,7 +14,8 @@ from contextlib import ExitStack
 
 from platewright.algebra.expression import Index, Lag
 from platewright.backends.c.support import c_comment
-from platewright.backends.c_gibbs.function import Extent, along
+from platewright.backends.c_gibbs.expression import Extent
+from platewright.backends.c_gibbs.function import along
 from platewright.backends.c_gibbs.rows import Names, RowsWriter, live_features, width_extent
 from platewright.program.program import statement_text
 from platewright.program.statements import Column, Entry, Feature, Source, Triangularise
@@ -79,7 +80,8 @@ class ChainRowsWriter(RowsWriter):
             with printer.nested(f"if ({now} > 0)"):
                 self.settle(f"batch * {steps} + {now} - 1", has_root)
             printer.line("slide(triangle, width, state);")
-        self.settle(f"batch * {steps} + {steps} - 1", has_root)
+        with printer.nested(f"if ({steps} > 0)"):
+            self.settle(f"batch * {steps} + {steps} - 1", has_root)
         batch = along(step.batch)
         if has_root:
             printer.line(f"{self.function.computed(f'{step.name}.log_root', batch)}[batch] = log_root;")

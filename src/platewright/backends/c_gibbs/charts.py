@@ -85,14 +85,17 @@ static double matrices_at(const double *u, int64_t rows, int64_t wide, double *x
 static void coordinates_of_matrices(const double *x, int64_t rows, int64_t wide, double *u)
 {
     for (int64_t r = 0; r < rows; r++, u += wide * (wide + 1) / 2, x += wide * wide) {
-        double root[wide * wide + 1];
-        memcpy(root, x, sizeof(double) * (size_t)(wide * wide));
-        const int good = cholesky(wide, root);
+        int good = 1;
         for (int64_t i = 0; i < wide; i++)
             for (int64_t j = 0; j <= i; j++) {
-                const double entry = root[i * wide + j];
-                u[i * (i + 1) / 2 + j] = !good ? NAN : i == j ? log(entry) : entry;
+                double entry = x[i * wide + j];
+                for (int64_t k = 0; k < j; k++)
+                    entry -= root_at(u, i, k) * root_at(u, j, k);
+                good = good && (i > j || entry > 0.0);
+                u[i * (i + 1) / 2 + j] = i > j ? entry / root_at(u, j, j) : 0.5 * log(entry);
             }
+        for (int64_t i = 0; !good && i < wide * (wide + 1) / 2; i++)
+            u[i] = NAN;
     }
 }
 """,

@@ -15,20 +15,26 @@ from platewright.algebra.grouped import grouped
 from platewright.algebra.put_in import put_in
 from platewright.backends.c.expression import CCode, Unprintable
 from platewright.backends.c.support import c_comment
+from platewright.backends.c_gibbs.expression import Extent
 from platewright.backends.c_gibbs.function import Function
 from platewright.elimination.state import FamilyConditional, TableConditional
 from platewright.schemas.blocks import BoundedBlock
 
 DRAWS: Mapping[str, str] = {
+    "AsymmetricLaplace": "{location} + (exponential(random) / {p} - exponential(random) / (1.0 - {p})) / {rate}",
     "Bernoulli": "(uniform(random) < {p} ? 1.0 : 0.0)",
     "Beta": "beta_draw(random, {a}, {b})",
+    "BetaBinomial": "binomial_draw(random, {count}, beta_draw(random, {a}, {b}))",
     "Binomial": "binomial_draw(random, {count}, {p})",
     "ChiSquare": "2.0 * gamma_draw(random, 0.5 * {degrees})",
     "Exponential": "exponential(random) / {rate}",
     "Gamma": "gamma_draw(random, {shape}) / {rate}",
+    "GeneralisedNormal": "{mean} + (uniform(random) < 0.5 ? -1.0 : 1.0)"
+    " * pow(gamma_draw(random, 1.0 / {power}), 1.0 / {power}) / {rate}",
     "Geometric": "({p} < 1.0 ? floor(-exponential(random) / log1p(-{p})) + 1.0 : 1.0)",
     "HalfCauchy": "{scale} * fabs(tan(3.14159265358979323846 * (uniform(random) - 0.5)))",
     "HalfNormal": "fabs(normal(random)) / sqrt({precision})",
+    "HalfStudentT": "{scale} * fabs(normal(random)) / sqrt(gamma_draw(random, 0.5 * {degrees}) / (0.5 * {degrees}))",
     "InverseGamma": "{scale} / gamma_draw(random, {shape})",
     "InverseGaussian": "inverse_gaussian_draw(random, {mean}, {shape})",
     "Laplace": "{mean} + (exponential(random) - exponential(random)) / {rate}",
@@ -38,6 +44,7 @@ DRAWS: Mapping[str, str] = {
     "Normal": "{mean} + normal(random) / sqrt({precision})",
     "Pareto": "{scale} * exp(exponential(random) / {shape})",
     "Poisson": "poisson_draw(random, {rate})",
+    "SkewNormal": "{location} + {scale} * ({shape} * fabs(normal(random)) + normal(random)) / hypot(1.0, {shape})",
     "StudentT": "{mean} + normal(random) / sqrt({precision} * gamma_draw(random, 0.5 * {degrees}) / (0.5 * {degrees}))",
     "Uniform": "{lower} + ({upper} - {lower}) * uniform(random)",
     "VonMises": "von_mises_draw(random, {mean}, {concentration})",
@@ -147,7 +154,8 @@ class DrawWriter:
         printer.line(f"double *const matrix = {self.row(conditional.variable, plates, f'{size} * {size}')};")
         with printer.loop(row) as i, printer.loop(column) as j:
             printer.line(f"matrix[{i} * {size} + {j}] = {printer.code(parameter).text};")
-        printer.line(f"double work[2 * {size} * {size}];")
+        wide = (row.plate,)
+        printer.line(f"double *const work = {printer.room('work', (wide, wide), (wide,))};")
         printer.line(f"if (!wishart_draw(random, {size}, degrees, matrix, {int(inverted)}, work))")
         printer.line("    return 4;")
         printer.line(f"for (int64_t k = 0; k < {size} * {size}; k++)")
@@ -175,7 +183,9 @@ class DrawWriter:
         rows = str(ROWS_AT_ONCE) if axes else "1"
         conditional = replace(conditional, log_weights=self.with_groups_added_up(conditional))
         with printer.nested(""), ExitStack() as loops:
-            printer.line(f"double weight[{levels} * {rows}], top[{rows}], total[{rows}];")
+            one: Extent = ((level.plate,),) * int(rows)
+            printer.line(f"double *const weight = {printer.room('weight', one)};")
+            printer.line(f"double top[{rows}], total[{rows}];")
             for index in axes[:-1]:
                 loops.enter_context(printer.loop(index))
             if axes:

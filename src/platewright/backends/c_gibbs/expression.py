@@ -36,10 +36,11 @@ from platewright.algebra.expression import (
     children,
     free_indices,
     names,
+    sums_within,
 )
 from platewright.algebra.kept import kept
 from platewright.algebra.substitution import substitute
-from platewright.backends.c.expression import CCode, CPrinter
+from platewright.backends.c.expression import CCode, CPrinter, Unprintable
 
 SOFTENING = "softening"
 """`log(1 + exp(-|x|))`: not a function of the algebra, it stands for the part that `log_logistic` of x and -x share."""
@@ -57,11 +58,15 @@ MORE_FUNCTIONS: Mapping[str, str] = {
 }
 """Functions that emitted samplers carry along besides those of a pass."""
 
+Extent = tuple[tuple[str, ...], ...]
+"""A length as a sum of products of plates: `(("d",), ())` is `#d + 1`."""
+
 CHEAP = frozenset({"less", "absolute", "maximum", "minimum", "floor"})
 ENDLESS = frozenset({"log", "xlogy", "log1p", "lgamma", "log_logistic", "log_normal_cdf"})
 """Functions that may be infinite, so that an exact zero beside them has to win."""
 
 LARGE = 40
+MOST_WITHIN = 6
 """Parts in a sum from which on it is computed once and named: sums that hold one another grow with each step."""
 
 _COSTLY = (Sum, Maximum, LogSumExp, LogDeterminant, Inverse, Root, Quadratic)
@@ -85,6 +90,8 @@ class GibbsPrinter(CPrinter):
     trusted: frozenset[str] = frozenset()
     stack: list[_Scope] = field(default_factory=list)
     depths: dict[Index, int] = field(default_factory=dict)
+    rooms: dict[str, tuple[Extent, ...]] = field(default_factory=dict)
+    """Working arrays whose length data fix: they lie with the arrays of the chain, never on the C stack."""
 
     def __post_init__(self) -> None:
         self.stack = [_Scope(self.lines)]
@@ -143,6 +150,12 @@ class GibbsPrinter(CPrinter):
         head = f"for (int64_t {variable} = {first}; {variable} < {stop}; {variable}++)"
         with self.nested(head), self.at(index, variable):
             yield variable
+
+    def room(self, word: str, *extents: Extent) -> str:
+        """A working array of so many numbers along each axis, which lies with the arrays of the chain."""
+        name = f"{word}@{len(self.rooms)}"
+        self.rooms[name] = extents
+        return self.column(name)
 
     # -- where a part is computed --------------------------------------------------------------------------------------
 
@@ -237,6 +250,8 @@ class GibbsPrinter(CPrinter):
 
     def log_sum(self, index: Index, body: Expression) -> CCode:
         """The log of a sum of exponentials, about the largest term so far."""
+        if (deep := sums_within(body) + 1) > MOST_WITHIN:
+            raise Unprintable(f"{deep} sums within sums, whose loops would be gone through anew in each other")
         top, total = self.temporary("top"), self.temporary("total")
         self.line(f"double {top} = -INFINITY, {total} = 0.0;")
         with self.loop(index):
@@ -253,8 +268,8 @@ class GibbsPrinter(CPrinter):
 
     def filled(self, matrix: Expression, row: Index, column: Index) -> str:
         """A local array with the elements of a matrix."""
-        name, size = self.temporary("matrix"), self.size(row.plate)
-        self.line(f"double {name}[{size} * {size}];")
+        wide, size = ((row.plate,),), self.size(row.plate)
+        name = self.room("matrix", wide, wide)
         with self.loop(row) as i, self.loop(column) as j:
             self.line(f"{name}[{i} * {size} + {j}] = {self.code(matrix).text};")
         return name
@@ -271,8 +286,8 @@ class GibbsPrinter(CPrinter):
                 if isinstance(whole, Root):
                     self.line(f"lower_root({size}, {name});")
                 else:
-                    inverse = self.temporary("inverse")
-                    self.line(f"double {inverse}[{size} * {size}];")
+                    wide = ((whole.row.plate,),)
+                    inverse = self.room("inverse", wide, wide)
                     self.line(f"const double {inverse}_size = inverse_of({size}, {name}, {inverse});")
                     name = inverse
                 scope.known[whole] = name
@@ -287,8 +302,8 @@ class GibbsPrinter(CPrinter):
         return CCode(f"log_determinant({self.size(row.plate)}, {self.filled(matrix, row, column)})")
 
     def quadratic(self, whole: Quadratic) -> CCode:
-        vector, total, size = self.temporary("vector"), self.temporary("total"), self.size(whole.row.plate)
-        self.line(f"double {vector}[{size}], {total} = 0.0;")
+        vector, total = self.room("vector", ((whole.row.plate,),)), self.temporary("total")
+        self.line(f"double {total} = 0.0;")
         with self.loop(whole.row) as i:
             self.line(f"{vector}[{i}] = {self.code(whole.residual).text};")
         with self.loop(whole.row) as i, self.loop(whole.column) as j:

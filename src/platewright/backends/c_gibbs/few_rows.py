@@ -27,8 +27,8 @@ from platewright.algebra.expression import (
     names,
     walk,
 )
-from platewright.backends.c_gibbs.expression import is_product
-from platewright.backends.c_gibbs.function import Extent, along
+from platewright.backends.c_gibbs.expression import Extent, is_product
+from platewright.backends.c_gibbs.function import along
 from platewright.operation import Declined
 from platewright.program.statements import Cell, Feature, Pool, Source, Statistic
 

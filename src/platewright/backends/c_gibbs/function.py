@@ -15,11 +15,9 @@ from platewright.algebra.expression import Index
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.blocked import BlockedPrinter
+from platewright.backends.c_gibbs.expression import Extent
 from platewright.backends.c_gibbs.support import TAKEN
 from platewright.backends.naming import Names
-
-Extent = tuple[tuple[str, ...], ...]
-"""A length as a sum of products of plates: `(("d",), ())` is `#d + 1`."""
 
 Role = OneOf["column", "unknown", "fixed", "computed"]
 
@@ -89,6 +87,8 @@ class Arrays:
     """About how many elements plates have: rows of long ones are worked on in blocks."""
     slots: dict[str, Slot] = field(default_factory=dict)
     sizes: dict[str, None] = field(default_factory=dict)
+    functions: int = 0
+    """How many functions were begun: each has working arrays of its own, for one may call another."""
 
     def number(self, slot: Slot) -> int:
         """Where an array stands in the list that the caller hands over."""
@@ -121,6 +121,8 @@ class Function:
         self.arrays = arrays
         self.block = block
         self.local = local
+        arrays.functions += 1
+        self.place = arrays.functions
         self.lengths: dict[str, Extent] = {}
         """Plates that are made here: the rows that an elimination leaves."""
         held = {**arrays.axes, **axes}
@@ -142,6 +144,8 @@ class Function:
         """The array behind a name."""
         if name in self.local:
             return self.local[name]
+        if name in self.printer.rooms:
+            return Slot(f"{self.place}:{name}", name, "computed", self.printer.rooms[name], block=self.block)
         if name in self.printer.turned:
             return self.arrays.turned(name, *self.printer.turned[name])
         if name not in self.arrays.axes:

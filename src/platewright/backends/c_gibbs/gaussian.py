@@ -11,7 +11,8 @@ from platewright.algebra.build import power
 from platewright.algebra.expression import Expression, Index, Reference
 from platewright.backends.c.support import c_comment
 from platewright.backends.c_gibbs.chain_rows import state_extent
-from platewright.backends.c_gibbs.function import Extent, Function
+from platewright.backends.c_gibbs.expression import Extent
+from platewright.backends.c_gibbs.function import Function
 from platewright.backends.c_gibbs.rows import columns_extent
 from platewright.elimination.state import GaussianConditional
 

@@ -21,10 +21,12 @@ from platewright.backends.c_gibbs.chain_rows import ChainRowsWriter
 from platewright.backends.c_gibbs.coordinate_slices import CoordinateWriter
 from platewright.backends.c_gibbs.draws import DrawWriter
 from platewright.backends.c_gibbs.entries import Doors, entry_functions
-from platewright.backends.c_gibbs.function import Arrays, Extent, Function, Slot
+from platewright.backends.c_gibbs.expression import Extent
+from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.backends.c_gibbs.gaussian import GaussianWriter
 from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter
 from platewright.backends.c_gibbs.left_rows import add_left_rows, taken_whole
+from platewright.backends.c_gibbs.mirror import MirrorWriter
 from platewright.backends.c_gibbs.orbit import OrbitWriter
 from platewright.backends.c_gibbs.rows import RowsWriter
 from platewright.backends.c_gibbs.scale import ScaleWriter
@@ -35,6 +37,7 @@ from platewright.backends.c_gibbs.statistics import StatisticsWriter, pool_slots
 from platewright.backends.c_gibbs.support import shared_text
 from platewright.backends.c_gibbs.weighed import draw_weighed
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.program.program import expressions_of
 from platewright.program.statements import Assign, Pool, Statistic, Triangularise
 from platewright.schemas.blocks import (
@@ -43,13 +46,13 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    MirrorBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
     SliceBlock,
     WeighedBlock,
 )
-from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.rough import meets_itself
 
@@ -142,6 +145,11 @@ class _Writer:
                 case OrbitBlock():
                     self.functions += OrbitWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.scales.append(number)
+                case MirrorBlock():
+                    mirror = block.mirror
+                    shared = dict(zip(mirror.variables, mirror.shared, strict=True))
+                    writer = MirrorWriter(self.arrays, number, block.factors, self.plan.graph, mirror.plates, shared)
+                    self.functions += writer.functions()
                 case SiteBlock():
                     self.functions += SiteWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.tables.append(number)
@@ -179,8 +187,6 @@ class _Writer:
             f"/* {c_comment(self.plan.graph.title)}: Gibbs sampling, derived and written by Platewright.",
             " *",
             f" * {c_comment(self.plan.summary)}",
-            " *",
-            " * Compile alone:  cc -O3 -march=native -shared -fPIC FILE.c -lm",
             " */",
             PREAMBLE,
         ]

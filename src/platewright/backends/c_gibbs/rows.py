@@ -12,7 +12,8 @@ from platewright.algebra.build import power
 from platewright.algebra.expression import ONE, Constant, Expression
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.c.support import c_comment
-from platewright.backends.c_gibbs.function import Extent, Function, along
+from platewright.backends.c_gibbs.expression import Extent
+from platewright.backends.c_gibbs.function import Function, along
 from platewright.program.program import statement_text
 from platewright.program.statements import Column, Entry, Feature, Source, Triangularise
 
@@ -166,10 +167,11 @@ class RowsWriter:
             printer.line(f"const double *const pool = {printer.column(f'{name}.rows')} + cell * (wide + 1) * wide;")
         else:
             mean, scatter = (printer.column(f"{name}.{part}") for part in ("mean", "scatter"))
-            room = f"({wide})" if wide != "0" else "1"
-            printer.line(f"double squares[{room} * {room}], pool[({wide} + 1) * {room}];")
-            printer.line(f"memcpy(squares, {scatter} + cell * wide * wide, sizeof(double) * wide * wide);")
-            printer.line(f"rows_of_pool(weight, {mean} + cell * wide, squares, wide, pool);")
+            extent = width_extent(live)
+            squares, pool = printer.room("squares", extent, extent), printer.room("pool", (*extent, ()), extent)
+            printer.line(f"double *const pool = {pool};")
+            printer.line(f"memcpy({squares}, {scatter} + cell * wide * wide, sizeof(double) * wide * wide);")
+            printer.line(f"rows_of_pool(weight, {mean} + cell * wide, {squares}, wide, pool);")
         for entry in source.entries:
             self.pooled_feature(entry.feature, features, self.place, entry)
         for feature in self.right_sides(source):

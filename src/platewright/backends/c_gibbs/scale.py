@@ -13,8 +13,8 @@ from platewright.backends.c_gibbs.block_density import DensityWriter
 from platewright.backends.c_gibbs.coordinates import Elements
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot, along
 from platewright.graph.graph import Graph
+from platewright.program.derivatives import Scaled
 from platewright.schemas.blocks import ScaleBlock
-from platewright.schemas.scaling import Scaled
 
 
 class ScaleWriter:

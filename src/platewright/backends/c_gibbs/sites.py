@@ -124,7 +124,7 @@ class SiteWriter:
         sites = self.length(function, tuple(axis.plate for axis in self.node.axes))
         levels, lowest = levels_of(function, self.node)
         array = printer.column(self.name)
-        printer.line(f"double weight[{levels}];")
+        room_for_levels(printer, self.node)
         with printer.nested(f"for (int64_t site = 0; !bad && site < {sites}; site++)"):
             printer.line(f"const int64_t held = {array}[site];")
             printer.line("double top = -INFINITY;")
@@ -164,10 +164,19 @@ def levels_of(function: Function, node: Variable) -> tuple[str, int]:
     return str(int(domain.upper - domain.lower) + 1), int(domain.lower)
 
 
+def room_for_levels(printer: GibbsPrinter, node: Variable) -> None:
+    """Where the log weights of the levels of a discrete variable stand."""
+    domain = node.domain
+    if domain.kind == "levels":
+        printer.line(f"double *const weight = {printer.room('weight', ((str(domain.levels),),))};")
+    else:
+        printer.line(f"double weight[{int(domain.upper - domain.lower) + 1}];")
+
+
 def draw_level(printer: GibbsPrinter, array: str, levels: str, lowest: int) -> None:
     """One of the levels of a site by their log weights, the largest of which is `top`; or only these, into `found`."""
     with printer.nested("if (found)"):
-        printer.line(f"memcpy(found + site * {levels}, weight, sizeof(weight));")
+        printer.line(f"memcpy(found + site * {levels}, weight, sizeof(double) * {levels});")
         printer.line(f"{array}[site] = held;")
         printer.line("continue;")
     printer.line("double total = 0.0;")

@@ -20,8 +20,8 @@ from platewright.algebra.expression import (
 )
 from platewright.backends.c.pool import live_features
 from platewright.backends.c.support import c_comment
-from platewright.backends.c_gibbs.expression import is_product
-from platewright.backends.c_gibbs.function import Extent, Function, Slot, along
+from platewright.backends.c_gibbs.expression import Extent, is_product
+from platewright.backends.c_gibbs.function import Function, Slot, along
 from platewright.program.program import expressions_of, statement_text
 from platewright.program.scatter import scatter
 from platewright.program.statements import Assign, Pool, Statistic
@@ -167,7 +167,7 @@ class StatisticsWriter:
         plain = not any(feature.inner for feature in live)
         width = str(len(live)) if plain else self.function.length_text(pool_width(pool))
         self.pool_cell(pool, width)
-        self.printer.line(f"double row[{width if width != '0' else '1'}];")
+        self.printer.line(f"double *const row = {self.printer.room('row', (*pool_width(pool), ()))};")
         place = "0"
         for feature in live:
             with ExitStack() as loops:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from platewright.backends.c.support import SUPPORT, support_text, used_of
+from platewright.backends.c.support import SUPPORT, VECTOR_MATH, support_text, used_of
 from platewright.backends.c_gibbs.chain_support import CHAIN
 from platewright.backends.c_gibbs.charts import CHARTS
 from platewright.backends.c_gibbs.paths import PATHS
@@ -175,8 +175,7 @@ static void rows_of_pool(double total, const double *mean, double *scatter, int6
     const double heavy = sqrt(total);
     for (int64_t j = 0; j < width; j++)
         rows[j] = heavy * mean[j];
-    double *row = rows + width;
-    double smallest[width + 1];
+    double *row = rows + width, *const smallest = rows + width * width; /* the last row, which is written last */
     for (int64_t j = 0; j < width; j++)
         smallest[j] = scatter[j * width + j] * (double)width * 0x1p-52;
     for (int64_t j = 0; j < width; j++, row += width) {
@@ -330,9 +329,12 @@ SHARED: Mapping[str, str] = {**ALGEBRA, **CHAIN, **SPECIAL, **CHARTS, **RANDOM, 
 
 
 def shared_text(body: str, table: Mapping[str, str] = SHARED) -> list[str]:
-    """The shared functions that the body uses, directly or through one another, those used by others first."""
+    """The shared functions that the body uses, directly or through one another, those used by others first.
+
+    Not the vector functions of one C library: their last digits are their own.
+    """
     own = used_of(body, table, {})
-    return [*support_text("\n".join([*own, body])), *own]
+    return [*(text for text in support_text("\n".join([*own, body])) if text != VECTOR_MATH), *own]
 
 
 TAKEN = frozenset({*SUPPORT, *SHARED})

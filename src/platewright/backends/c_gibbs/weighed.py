@@ -7,7 +7,7 @@ has; the log evidence is the last thing that it computes.
 from __future__ import annotations
 
 from platewright.backends.c_gibbs.function import Function
-from platewright.backends.c_gibbs.sites import IMPOSSIBLE, draw_level, levels_of
+from platewright.backends.c_gibbs.sites import IMPOSSIBLE, draw_level, levels_of, room_for_levels
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
 from platewright.program.program import EVIDENCE
@@ -25,7 +25,7 @@ def _unknown(function: Function, node: Variable) -> None:
     sites = function.length_text((tuple(axis.plate for axis in node.axes),))
     levels, lowest = levels_of(function, node)
     array, evidence = printer.column(node.name), printer.column(EVIDENCE)
-    printer.line(f"double weight[{levels}];")
+    room_for_levels(printer, node)
     with printer.nested(f"for (int64_t site = 0; site < {sites}; site++)"):
         printer.line(f"const int64_t held = {array}[site];")
         printer.line("double top = -INFINITY;")

@@ -1,10 +1,10 @@
-"""Raise a log density from a point: Newton's steps from derived slopes, each no longer than leads up.
+"""Raise a log density from a point: steps along its slopes, each no longer than leads up.
 
-    direction = |curvature|^-1 slope        curvature: how slopes change nearby
+    direction = |curvature|^-1 slope
 
 In coordinates without constraints, without their volume factor: a mode is one of values, not of coordinates. Where
-there are many coordinates the curvature is taken from the steps themselves (L-BFGS). A step is taken only if it rises,
-so a few steps are a step of generalised EM.
+there are many coordinates, or a second derivative is not known, the curvature is taken from the steps themselves
+(L-BFGS). A step is taken only if it rises, so a few steps are a step of generalised EM.
 """
 
 from __future__ import annotations
@@ -13,38 +13,35 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from platewright.backends.kernels.accelerated import Unlimited
 from platewright.backends.kernels.coordinates import Plain
 from platewright.backends.kernels.density import Density
+from platewright.backends.kernels.newton import MOST_SOLVED, looked_at, raised
 from platewright.family import Array
 
-MOST_BENT = 40
-"""With more coordinates than this differences of slopes cost more than they tell."""
-MOST_RAISES = 12
+MOST_RAISES = 60
 MOST_HALVINGS = 40
 REMEMBERED = 10
 ENOUGH = 1e-13
 """What may be left to gain, relative to the height."""
-LITTLE = 1e-6
-"""A whole step that gains no more is the last."""
+SETTLED = 1e-8
+"""What a whole step of Newton may promise, relative to the height, to be the last."""
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
-NEARBY = 1e-3
-"""How far apart slopes are taken, relative to the width that the curvature tells."""
 
 
 def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
     """Values of the block that are higher than the given ones, or these where nothing is to be gained."""
     u = in_reach(density, density.coordinates.free(values))
+    if density.bent is not None and len(u) <= MOST_SOLVED:
+        start = looked_at(density, u)
+        if np.isfinite(start.height):
+            return density.coordinates.values(raised(density, start, SETTLED * (1 + abs(start.height))).u)[0]
     height, slope = looked(density, u)
     if not np.isfinite(height):
         return dict(values)
-    widths = np.full(len(u), 1e-2)
     steps: list[tuple[Array, Array]] = []
-    is_bent = len(u) <= MOST_BENT
-    for _ in range(MOST_RAISES if is_bent else 5 * MOST_RAISES):
-        if is_bent:
-            direction, widths = newton(density, u, slope, widths)
-        else:
-            direction = remembered(slope, steps)
+    for _ in range(MOST_RAISES):
+        direction = remembered(slope, steps)
         with np.errstate(all="ignore"):
             rise = float(slope @ direction)
         if not np.isfinite(rise) or rise <= ENOUGH * (1 + abs(height)):
@@ -54,8 +51,6 @@ def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
             break
         before = slope
         u = u + length * direction
-        if is_bent and length == 1.0 and rise <= LITTLE * (1 + abs(height)):
-            break  # a whole step of Newton leaves a small part of a small part
         height, slope = looked(density, u)
         steps = [*steps[1 - REMEMBERED :], (length * direction, before - slope)]
     return density.coordinates.values(u)[0]
@@ -95,37 +90,13 @@ def looked(density: Density, u: Array) -> tuple[float, Array]:
     return (height, slope) if is_sound else (-np.inf, np.zeros(len(u)))
 
 
-def newton(density: Density, u: Array, slope: Array, widths: Array) -> tuple[Array, Array]:
-    """The step to the top of a parabola, which bends down in every direction, and the widths of its coordinates."""
-    for _ in range(3):
-        bends = np.array([bend(density, u, slope, place, NEARBY * widths[place]) for place in range(len(u))])
-        own = np.abs(np.diag(bends))
-        found = np.where(np.isfinite(own) & (own > 0), own, 1 / widths**2) ** -0.5
-        good = np.isfinite(bends).all() and (found > 0.01 * widths).all()
-        widths = np.where(np.isfinite(own), np.clip(found, 1e-4 * widths, 1.0), 1e-4 * widths)
-        if good:
-            break
-    scaled = np.nan_to_num(widths[:, None] * (bends + bends.T) / 2 * widths, nan=0.0, posinf=0.0, neginf=0.0)
-    values, vectors = np.linalg.eigh(scaled)
-    kept = np.maximum(np.abs(values), 1e-9 * np.maximum(np.abs(values).max(initial=0.0), 1.0))
-    return widths * (vectors @ ((vectors.T @ (widths * slope)) / kept)), widths
-
-
-def bend(density: Density, u: Array, slope: Array, place: int, distance: float) -> Array:
-    """Minus the second derivatives in one coordinate and all others."""
-    apart = np.zeros(len(u))
-    apart[place] = distance
-    height, after = looked(density, u + apart)
-    return (slope - after) / distance if np.isfinite(height) else np.full(len(u), np.nan)
-
-
 def remembered(slope: Array, steps: list[tuple[Array, Array]]) -> Array:
     """The direction that the last steps and the changes of slopes along them tell."""
     products = [float(s @ y) for s, y in steps]
     sizes = [float(np.linalg.norm(s) * np.linalg.norm(y)) for s, y in steps]
     usable = [(s, y, p) for (s, y), p, size in zip(steps, products, sizes, strict=True) if p > 1e-10 * size]
     if not usable:
-        return slope / max(1.0, float(np.linalg.norm(slope)))
+        return slope / max(1.0, float(np.abs(slope).max(initial=0.0)))
     direction, parts = slope.copy(), []
     for s, y, product in reversed(usable):
         parts.append(float(s @ direction) / product)
@@ -144,3 +115,10 @@ def climbing_length(density: Density, u: Array, direction: Array, height: float,
             return length
         length /= 2
     return 0.0
+
+
+def kept_inside(name: str, value: Array, low: float, high: float) -> Array:
+    """A value that was raised, if it is off the edges of its range: there a density that is finite holds no force."""
+    if (np.clip(value, low, high) != value).any():
+        raise Unlimited(name)
+    return value

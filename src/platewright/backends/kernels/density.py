@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from platewright.backends.kernels.bent import Bent
 from platewright.backends.kernels.coordinates import Joined
 from platewright.family import Array
 
@@ -16,7 +17,8 @@ class Density:
     """`given` sets the values of the rest, calls evaluate at coordinates.
 
     `log_factors` adds up the log factors that hold a variable of the block, `slopes` gives their derivatives by name,
-    and `precisions` the precision that the rest gives some of the variables; all are functions of all values.
+    `precisions` the precision that the rest gives some of the variables, and `bent` value, slopes and curvature in one
+    pass; all are functions of all values.
     """
 
     def __init__(
@@ -25,8 +27,9 @@ class Density:
         log_factors: Callable[[Values], float],
         slopes: Callable[[Values], dict[str, Array]] | None = None,
         precisions: Callable[[Values], dict[str, Array]] | None = None,
+        bent: Callable[[Values], Bent] | None = None,
     ) -> None:
-        self.coordinates = coordinates
+        self.coordinates, self.bent = coordinates, bent
         self.log_factors, self.slopes, self.precisions = log_factors, slopes, precisions
         self.rest: Values = {}
 

@@ -1,10 +1,31 @@
-"""Held values that the model gives no probability: the log evidence is minus infinity, whatever else comes out."""
+"""Held values that the model gives no probability: nothing can be expected, and the log evidence is minus infinity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
+
+from platewright.family import Array
+
+NEVER = -5e299
+"""Log weights below this are those of values that cannot be."""
+
+
+class ImpossibleData(ArithmeticError):
+    """Data that have probability zero whatever is hidden."""
+
+    def __init__(self, name: str, place: tuple[int, ...]) -> None:
+        self.name, self.place = name, place
+        where = f" at element {', '.join(map(str, place))}" if place else ""
+        super().__init__(f"the data have probability zero whatever `{name}` is{where}")
+
+
+def check_possible(name: str, log_weight: Array) -> None:
+    """Refuse data that no value of a hidden variable allows: they are an error, never a NaN."""
+    impossible = np.argwhere(np.asarray(log_weight) <= NEVER)
+    if len(impossible):
+        raise ImpossibleData(name, tuple(int(number) for number in impossible[0]))
 
 
 def possible_evidence(value: float, found: Mapping[str, object]) -> float:

@@ -46,6 +46,12 @@ def triangularised_along(design: Array, state: int, outputs: int, of: str = "the
 def rotated_along(rows: Array, state: int, outputs: int, of: str) -> dict[str, Array]:
     """The parts of the triangular form of a chain."""
     *batch, steps, _, width = rows.shape
+    if not steps:  # a step about which nothing is said but that it is zero, and which nobody reads
+        alone = np.zeros((*batch, 1, state, width))
+        alone[..., 0, :, state : 2 * state] = np.eye(state)
+        found = rotated_along(alone, state, outputs, of)
+        found |= {name: found[name][..., :0, :, :] for name in ("root", "before", "after")}
+        return {**found, **{name: found[name][..., :0, :] for name in ("cross", "right")}}
     size = np.sqrt((rows[..., -outputs:] ** 2).sum(axis=(-3, -2)))
     rows = rows.copy()
     rows[..., 0, :, state : 2 * state] += rows[..., 0, :, :state]  # before the first step is the first

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from platewright.algebra.expression import Index
 from platewright.backends.carried import definitions, names_of
-from platewright.backends.hints import without_hints
 from platewright.backends.kernels import collapsed, xoshiro
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
@@ -23,15 +22,16 @@ from platewright.backends.numpy import collapsed_support, gibbs_support
 from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.draws import draw_lines, single_passes
 from platewright.backends.numpy.family_text import family_text
+from platewright.backends.numpy.learning import DEFAULTS, Options, learn_text, nested
 from platewright.backends.numpy.main import OPTIONS_OF
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.backends.numpy.starting import started
 from platewright.family import Family
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import topological
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.collapsed_move import Change, Entry, Members, Move, Stage, at_positions
-from platewright.schemas.exact import fixed_sizes
 
 KERNELS = (xoshiro, collapsed, gibbs_support)
 RESERVED = (
@@ -56,19 +56,19 @@ RESERVED = (
 )
 """Names that mean something in such a program."""
 LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
-STAND_INS = ("learn", "start", "sweep")
+STAND_INS = ("learn", "prepared", "start", "sweep")
 
 
-def numpy_collapsed_source(plan: CollapsedPlan) -> str:
-    """The whole program as text."""
-    return laid_out(_CollapsedEmitter(plan).module())
+def numpy_collapsed_source(plan: CollapsedPlan, options: Options = DEFAULTS) -> str:
+    """The whole program as text, with the options of a run as its defaults."""
+    return laid_out(CollapsedEmitter(plan, options).module())
 
 
-class _CollapsedEmitter(Emitter):
+class CollapsedEmitter(Emitter):
     """Prints tables and moves with one table of names."""
 
-    def __init__(self, plan: CollapsedPlan) -> None:
-        self.plan = plan
+    def __init__(self, plan: CollapsedPlan, options: Options = DEFAULTS) -> None:
+        self.plan, self.options = plan, options
         self.nodes = dict(plan.graph.nodes)
         program = plan.complete.program
         self.data = [name for name in self.nodes if name in program.columns and name not in plan.hidden]
@@ -88,7 +88,7 @@ class _CollapsedEmitter(Emitter):
         for move in self.plan.moves:
             parts += [self.enter_function(move), self.weigh_function(move)]
         parts += [self.sweep_function(), self.parameters_function()]
-        parts.append(without_hints(definitions(collapsed_support)["learn"]))
+        parts.append(learn_text(collapsed_support, self.options))
         needed = {name: self.nodes[name].axes for name in self.data}
         frame = Frame(self.plan.graph, "collapsed Gibbs sampling", self.plan.summary, needed, LEARNED)
         own = [text for family, kind in self.families for text in family_text(family, kind)]
@@ -137,7 +137,8 @@ class _CollapsedEmitter(Emitter):
 
     def start_function(self) -> str:
         wanted = [name for name in topological(self.plan.graph) if name in self.plan.hidden]
-        body = [f"{self.names(name)} = {started(self, self.nodes[name])}" for name in wanted]
+        given = {name: f"np.array({nested(value)})" for name, value in self.options.initial.items()}
+        body = [f"{self.names(name)} = {given.get(name) or started(self, self.nodes[name])}" for name in wanted]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in wanted)
         kept = self.program
         self.program = replace(kept, columns={})

@@ -14,9 +14,9 @@ Sizes = Mapping[str, int]
 
 
 def learn(
-    data: Data, size: Sizes, seed: int = 0, chains: int = 4, draws: int = 1000, warm_up: int = 500
+    data: Data, size: Sizes, seed: int = 0, chains: int = 4, draws: int = 1000, warm_up: int = 500, thin: int = 1
 ) -> dict[str, Array]:
-    """Draws from the posterior by name: chain, draw, then the axes of the variable.
+    """Draws from the posterior by name: chain, draw, then the axes of the variable; of so many sweeps one is kept.
 
     Parameters are integrated out while a chain runs, and drawn given the hidden variables when a draw is kept.
     """
@@ -29,7 +29,8 @@ def learn(
         for _ in range(warm_up):
             sweep(hidden, data, size, random)
         for number in range(draws):
-            sweep(hidden, data, size, random)
+            for _ in range(thin):
+                sweep(hidden, data, size, random)
             values = {**hidden, **draw_parameters({**data, **hidden}, size, generator)}
             for name, value in values.items():
                 if number == 0:

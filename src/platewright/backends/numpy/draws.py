@@ -7,25 +7,13 @@ import re
 from platewright.algebra.build import substitute
 from platewright.algebra.expression import Constant, Index, Reference
 from platewright.backends.naming import comment
-from platewright.backends.numpy.family_text import family_name
+from platewright.backends.numpy.family_text import drawn_inline, family_name
 from platewright.backends.numpy.modes import gaussian_lines, solution
 from platewright.backends.numpy.program import Emitter
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
 from platewright.family import Family
 from platewright.language.variable import Variable
 from platewright.recognition.transform import IDENTITY, Y
-
-DRAWS = {
-    "Beta": "generator.beta({a}, {b})",
-    "Gamma": "generator.standard_gamma({shape}) / {rate}",
-    "InverseGamma": "{scale} / generator.standard_gamma({shape})",
-    "Normal": "{mean} + generator.standard_normal({size}) / np.sqrt({precision})",
-    "Exponential": "generator.standard_exponential({size}) / {rate}",
-    "Dirichlet": "draw_shares(generator, {concentration})",
-    "Wishart": "draw_wishart(generator, {degrees}, {inverse_scale})",
-    "InverseWishart": "np.linalg.inv(draw_wishart(generator, {degrees}, {scale}))",
-}
-"""What a draw from each family looks like; parameters have the full shape of the variable."""
 
 
 def draw_lines(
@@ -60,15 +48,14 @@ def _family(
     for key, value in found.parameters.items():
         axes = (*node.plates, *node.events[: family.parameter(key).rank])
         code = emitter.printer.printed(value, axes, full=True)
-        parameters[key] = code if code.replace("_", "").isalnum() else f"({code})"
+        bare = f"np.float64({code})" if code.replace(".", "").isdigit() else f"({code})"
+        parameters[key] = code if code.isidentifier() else bare
     shape = "".join(f"{emitter.printer.size(axis.plate)}, " for axis in node.axes)
-    if family.name in DRAWS:
-        text = DRAWS[family.name].format(**parameters, size=f"({shape.rstrip()})")
-    else:
+    text = drawn_inline(family, parameters, f"({shape.rstrip()})")
+    if text is None:
         families.append((family, "draw"))
         given = ", ".join(f'"{key}": {value}' for key, value in parameters.items())
         text = f"{family_name(family, 'draw')}(generator, {{{given}}}, ({shape.rstrip()}))"
-    emitter.printer.used |= {word for word in ("draw_shares", "draw_wishart") if word in text}
     name = emitter.names(node.name)
     lines = [f"# {comment(node.name)}: {family.name}", f"{name} = {text}"]
     if transform is not IDENTITY:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import ModuleType
 
 from platewright.algebra.expression import names
 from platewright.backends.carried import definitions, names_of
@@ -24,12 +25,11 @@ from platewright.backends.numpy.expression import float_text
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.errors import PlatewrightError
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.operations.split_partly_known import observed_name, seen_name
 from platewright.program.program import EVIDENCE, expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.schemas.evidence import EvidencePlan, exchanged_together
-from platewright.schemas.exact import fixed_sizes
-from platewright.schemas.quadrature import open_ends
 
 KERNELS = (coordinates, pieces, quadrature, enumeration, impossible, evidence_support)
 RESERVED = (*names_of(KERNELS), "values", "found", "most", "listed", "surface", "statistics_given")
@@ -41,45 +41,51 @@ def numpy_evidence_source(plan: EvidencePlan) -> str:
     """The whole program as text."""
     if plan.schema not in TITLES:
         raise PlatewrightError(f"{plan.schema} has no standalone source")
-    return laid_out(_EvidenceEmitter(plan).module())
+    return laid_out(EvidenceEmitter(plan).module())
 
 
-class _EvidenceEmitter(Emitter):
+class EvidenceEmitter(Emitter):
     """Prints the exact evidence, and what is done with it."""
 
-    def __init__(self, plan: EvidencePlan) -> None:
+    def __init__(self, plan: EvidencePlan, reserved: Sequence[str] = ()) -> None:
         assert plan.complete is not None
         self.plan, self.nodes = plan, plan.graph.nodes
         program = plan.complete.program
-        super().__init__(replace(program, results=(EVIDENCE,)), RESERVED)
+        super().__init__(replace(program, results=(EVIDENCE,)), (*RESERVED, *reserved))
         held = [name for name in plan.hidden if name not in program.columns]
         for name in held:
             self.names(name)
 
     def module(self) -> str:
         """Everything, in the order in which it is used."""
+        by_schema = {"enumeration": self.enumeration, "quadrature": self.quadrature}
+        learn = without_hints(definitions(evidence_support)[f"{self.plan.schema}_learn"])
+        learn = learn.replace(f"def {self.plan.schema}_learn(", "def learn(")
+        parts = [*self.given_functions(), by_schema[self.plan.schema](), learn]
+        return self.around(parts, TITLES[self.plan.schema], KERNELS, STAND_INS)
+
+    def given_functions(self) -> list[str]:
+        """Statistics, and the exact log evidence with the held unknowns known."""
         whole, held = self.program, frozenset(self.plan.hidden)
         moving = [s for s in whole.passes if any(names(part) & held for part in expressions_of(s))]
         fixed = [s for s in whole.passes if s not in moving]
-        parts = [
-            self._pass("statistics", "Statistics that no held unknown enters (Theorem 4.1).", fixed),
-            self._pass("statistics_given", "Statistics with the held unknowns among the data.", moving),
-        ]
         body = [*self.found_lines(), *self.finish_body(), f"return float({self.names(EVIDENCE)})"]
         doc = "The exact log evidence with the held unknowns known."
-        parts.append(pruned(self._function("log_evidence(found, data, size)", doc, body)))
-        by_schema = {"enumeration": self.enumeration, "quadrature": self.quadrature}
-        parts += [
-            by_schema[self.plan.schema](),
-            without_hints(definitions(evidence_support)[f"{self.plan.schema}_learn"]),
+        return [
+            self._pass("statistics", "Statistics that no held unknown enters (Theorem 4.1).", fixed),
+            self._pass("statistics_given", "Statistics with the held unknowns among the data.", moving),
+            pruned(self._function("log_evidence(found, data, size)", doc, body)),
         ]
-        parts[-1] = parts[-1].replace(f"def {self.plan.schema}_learn(", "def learn(")
-        needed = {name: axes for name, axes in whole.columns.items() if name not in held}
+
+    def around(self, parts: Sequence[str], title: str, kernels: Sequence[ModuleType], without: Sequence[str]) -> str:
+        """The program around its own functions, with the data that it reads."""
+        held = frozenset(self.plan.hidden)
+        needed = {name: axes for name, axes in self.program.columns.items() if name not in held}
         for name in held:
             for own in (seen_name(name), observed_name(name)):
                 needed |= {own: self.nodes[own].axes} if own in self.nodes else {}
-        frame = Frame(self.plan.graph, TITLES[self.plan.schema], self.plan.summary, needed)
-        return frame.around(parts, self.support(), self.names, KERNELS, STAND_INS)
+        frame = Frame(self.plan.graph, title, self.plan.summary, needed)
+        return frame.around(parts, self.support(), self.names, kernels, without)
 
     def _pass(self, name: str, doc: str, statements: Sequence[Statistic | Pool]) -> str:
         kept = self.program
@@ -136,7 +142,7 @@ class _EvidenceEmitter(Emitter):
             kind, found = coordinates_kind(self.nodes[name].domain)
             more = "".join(f", {float_text(end)}" for end in found)
             charts.append(f'{kind}("{self.names(name)}", {self._shape(name)}{more})')
-            low, high = open_ends(self.nodes[name].domain)
+            low, high = self.nodes[name].domain.open_ends
             ends.append(f'"{self.names(name)}": ({float_text(low)}, {float_text(high)})')
         body = [f"return Joined([{', '.join(charts)}]), {{{', '.join(ends)}}}"]
         return self._function(

@@ -9,7 +9,8 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from platewright.backends.carried import carried, definitions
@@ -42,7 +43,8 @@ def family_text(family: Family, kind: str) -> list[str]:
         text = without_hints(definitions(module)[function.__name__])
         text = re.sub(rf"\b{re.escape(function.__name__)}\b", name, text)
     else:
-        text = _from_lambda(function, inspect.getsource(module), name, DOCS[kind].format(family=family.name))
+        arguments, body = _lambda_of(function)
+        text = f'def {name}({arguments}):\n    """{DOCS[kind].format(family=family.name)}"""\n    return {body}'
     reached = [
         module,
         *(sys.modules[f.__module__] for f in vars(module).values() if inspect.isfunction(f) and _is_ours(f)),
@@ -54,13 +56,40 @@ def _is_ours(function: Callable[..., Any]) -> bool:
     return function.__module__.startswith("platewright.families")
 
 
-def _from_lambda(function: Callable[..., Any], source: str, name: str, doc: str) -> str:
-    """A lambda as a function of its own."""
+def drawn_inline(family: Family, parameters: Mapping[str, str], size: str) -> str | None:
+    """A draw as an expression of its parameters, where the family states one that names each of them once."""
+    function = family.draw
+    if function is None or function.__name__ != "<lambda>":
+        return None
+    body = _lambda_of(function)[1]
+    changes: list[tuple[int, int, str]] = []
+    known = {"generator", "np"}
+    tree = ast.parse(body, mode="eval")
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id="p"), slice=ast.Constant(value=str(key)), end_col_offset=int(end)):
+                changes.append((node.col_offset, end, parameters[key]))
+                known.add("p")
+            case ast.Name(id="size", end_col_offset=int(end)):
+                changes.append((node.col_offset, end, size))
+                known.add("size")
+    words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    texts = [text for _, _, text in changes]
+    if "\n" in body or not words <= known or len(set(texts)) < len(texts):
+        return None
+    for begin, end, text in sorted(changes, reverse=True):
+        body = body[:begin] + text + body[end:]
+    return body
+
+
+@lru_cache(maxsize=256)
+def _lambda_of(function: Callable[..., Any]) -> tuple[str, str]:
+    """The arguments of a lambda and its value, as they are written."""
+    source = inspect.getsource(sys.modules[function.__module__])
     line = function.__code__.co_firstlineno
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Lambda) and node.lineno == line:
             arguments = ", ".join(argument.arg for argument in node.args.args)
             if arguments.split(", ") == list(function.__code__.co_varnames[: function.__code__.co_argcount]):
-                body = ast.get_source_segment(source, node.body)
-                return f'def {name}({arguments}):\n    """{doc}"""\n    return {body}'
-    raise PlatewrightError(f"`{name}` is written where it cannot be read")
+                return arguments, ast.get_source_segment(source, node.body) or ""
+    raise PlatewrightError(f"a function of `{function.__module__}` is written where it cannot be read")

@@ -1,13 +1,16 @@
 """Print a Gibbs plan as a standalone NumPy program: a function for each block, `sweep`, and `learn`.
 
-Every block is drawn from its exact conditional given the newest values of the others. The file needs NumPy and SciPy
-only; given the same generator it makes the same draws as the library does.
+Every block is drawn from its exact conditional given the newest values of the others; statistics that no unknown enters
+are computed once, before the first sweep. The file needs NumPy and SciPy only; the library itself runs what draws exact
+blocks and hidden chains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from types import ModuleType
 
 from platewright.algebra.expression import Index
 from platewright.backends.carried import definitions, names_of
@@ -21,7 +24,10 @@ from platewright.backends.kernels import (
     density,
     hamiltonian,
     hamiltonian_mover,
+    hidden_chain,
+    impossible,
     metric,
+    mirror_moves,
     orbit_moves,
     path_energy,
     possible_state,
@@ -38,6 +44,7 @@ from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.chain import ChainText
 from platewright.backends.numpy.draws import draw_lines, single_passes
 from platewright.backends.numpy.family_text import family_text
+from platewright.backends.numpy.learning import DEFAULTS, Options, learn_text, nested
 from platewright.backends.numpy.main import OPTIONS_OF
 from platewright.backends.numpy.movers import MoverText, indented
 from platewright.backends.numpy.possible_start import PossibleStart
@@ -46,11 +53,12 @@ from platewright.backends.numpy.pruning import pruned
 from platewright.backends.numpy.starting import started
 from platewright.families import inverting
 from platewright.family import Family
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import topological
 from platewright.language.plate import beginning
 from platewright.program.program import Program
+from platewright.program.split_program import split_program
 from platewright.schemas.blocks import BoundedBlock
-from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 from platewright.schemas.one_mode import has_one_mode
 
@@ -69,11 +77,14 @@ KERNELS = (
     path_energy,
     hamiltonian_mover,
     scale_moves,
+    mirror_moves,
     orbit_moves,
     inverting,
     bounded_draws,
     sites,
     weighed,
+    impossible,
+    hidden_chain,
 )
 """What samplers carry along."""
 RESERVED = (
@@ -99,19 +110,22 @@ RESERVED = (
 )
 """Names that mean something in a sampler."""
 LEARNED = f"summary(learn(data, size, {OPTIONS_OF}))"
-STAND_INS = ("learn", "chain_starts", "chain_draws", "start", "height_of", "sweep")
+PREPARED = "    data = prepared(data, size)\n"
+"""The line of `learn` that goes where nothing is computed once."""
+STAND_INS = ("learn", "prepared", "chain_starts", "chain_draws", "start", "height_of", "sweep")
 
 
-def numpy_gibbs_source(plan: GibbsPlan) -> str:
-    """The whole program as text."""
-    return laid_out(_GibbsEmitter(plan).module())
+def numpy_gibbs_source(plan: GibbsPlan, options: Options = DEFAULTS) -> str:
+    """The whole program as text, with the options of a run as its defaults."""
+    return laid_out(GibbsEmitter(plan, options).module())
 
 
-class _GibbsEmitter(Emitter):
+class GibbsEmitter(Emitter):
     """Prints the programs of all blocks with one table of names."""
 
-    def __init__(self, plan: GibbsPlan) -> None:
-        self.plan = plan
+    def __init__(self, plan: GibbsPlan, options: Options = DEFAULTS, held: Iterable[str] = ()) -> None:
+        """Known numbers that are `held` may change from sweep to sweep."""
+        self.plan, self.options = plan, options
         self.nodes = dict(plan.graph.nodes)
         self.unknown = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
         used = {name for factor in plan.factors for name in factor.names} - set(self.unknown)
@@ -125,8 +139,12 @@ class _GibbsEmitter(Emitter):
         self.plain = Program(plan.graph.title, columns, (), (), (), codes, fixed_sizes(plan.graph), labels)
         super().__init__(
             self.plain,
-            [*RESERVED, *(f"{word}_{number}" for word in ("draw", "faults") for number in range(len(self.nodes)))],
+            [
+                *RESERVED,
+                *(f"{word}_{number}" for word in ("draw", "faults", "fixed") for number in range(len(self.nodes))),
+            ],
         )
+        self.changing = frozenset((*self.unknown, *held))
         self.movers: dict[int, str] = {}
         self.families: list[tuple[Family, str]] = []
 
@@ -135,6 +153,7 @@ class _GibbsEmitter(Emitter):
         wanted = [name for name in topological(self.plan.graph) if name in self.unknown]
         possible = PossibleStart(self, self.plan.graph, self.plan.factors, wanted, self._making)
         parts = [self.start_function(wanted, possible), *possible.functions()]
+        parts += [*self.fixed_functions(), self.prepared_function()] if self.fixed else []
         parts += [self.block(n, b) for n, b in enumerate(self.plan.blocks)]
         parts += [self.movers_function(), self.sweep(), *self.learning()]
         needed = {name: self.nodes[name].axes for name in self.data}
@@ -142,16 +161,27 @@ class _GibbsEmitter(Emitter):
         own = [text for family, kind in self.families for text in family_text(family, kind)]
         return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, KERNELS, STAND_INS)
 
+    @property
+    def tools(self) -> tuple[ModuleType, ...]:
+        """Where the tools stand that samplers share."""
+        return KERNELS
+
+    def drawing(self) -> list[str]:
+        """The functions that draw exact blocks and hidden chains, and what these need once."""
+        drawn = [self.block(n, b) for n, b in enumerate(self.plan.blocks) if isinstance(b, ExactBlock | ChainBlock)]
+        return [*drawn, *self.fixed_functions(), self.prepared_function()]
+
     def learning(self) -> list[str]:
         """The chains, and the loop over the sweeps of one; with movers they learn during warm-up."""
-        is_plain = has_one_mode(self.plan)
+        is_plain = has_one_mode(self.plan) or bool(self.options.initial)
         chosen = {
-            "learn": gibbs_support,
             "chain_starts": gibbs_plain if is_plain else gibbs_support,
             "chain_draws": gibbs_moving if self.movers else gibbs_support,
         }
         own = [without_hints(definitions(module)[name]) for name, module in chosen.items()]
-        return own if is_plain else [self.height_of(), *own]
+        learn = learn_text(gibbs_support, self.options)
+        learn = learn if self.fixed else learn.replace(PREPARED, "")
+        return [*([] if is_plain else [self.height_of()]), learn, *own]
 
     def movers_function(self) -> str:
         """A function that makes the movers of all blocks that need one."""
@@ -167,15 +197,48 @@ class _GibbsEmitter(Emitter):
         """All plates of the model, and the values of finite integers."""
         return tuple(dict.fromkeys((*self.plan.graph.plates, *fixed_sizes(self.plan.graph))))
 
+    # -- what no unknown enters ---
+
+    @cached_property
+    def fixed(self) -> dict[int, Program]:
+        """By the number of a block the part of its program that is computed once."""
+        blocks = {n: block for n, block in enumerate(self.plan.blocks) if isinstance(block, ExactBlock)}
+        found = {n: split_program(block.plan.program, self.changing)[0] for n, block in blocks.items()}
+        return {n: program for n, program in found.items() if program.passes}
+
+    def fixed_functions(self) -> list[str]:
+        """The statistics of each block that no unknown enters, by names that no two blocks share."""
+        found = []
+        for number, program in self.fixed.items():
+            listed = [f'"{self.fixed_name(number, s.name)}": {self.names(s.name)}' for s in program.passes]
+            self.program = program
+            body = [*single_passes(self), f"return {{{', '.join(listed)}}}"]
+            shown = comment(", ".join(self.plan.blocks[number].variables))
+            doc = f"Statistics for {shown} that no unknown enters (Theorem 4.1)."
+            found.append(self._making((), f"fixed_{number}(data, size)", doc, body))
+        return found
+
+    def fixed_name(self, number: int, statistic: str) -> str:
+        """The name of a statistic among the data."""
+        return self.names(f"{statistic} of block {number}")
+
+    def prepared_function(self) -> str:
+        """All of them beside the data."""
+        listed = ", ".join(("**data", *(f"**fixed_{number}(data, size)" for number in self.fixed)))
+        doc = '"""The data, with all that no unknown enters."""'
+        return f"def prepared(data, size):\n    {doc}\n    return {{{listed}}}"
+
     # -- blocks ---
 
     def block(self, number: int, block: Block) -> str:
         """A function that draws one block given all else."""
         match block:
             case ExactBlock():
-                self.program = block.plan.program
-                body = single_passes(self)
-                body += self.finish_body()
+                fixed = self.fixed.get(number)
+                named = [(self.names(s.name), self.fixed_name(number, s.name)) for s in (fixed.passes if fixed else ())]
+                body = [f'{name} = data["{key}"]' for name, key in named]
+                self.program = split_program(block.plan.program, self.changing)[1]
+                body += [*single_passes(self), *self.finish_body()]
                 for conditional in reversed(block.plan.conditionals):
                     body += draw_lines(self, conditional, self.nodes, self.families)
             case ChainBlock():
@@ -196,13 +259,13 @@ class _GibbsEmitter(Emitter):
 
     def chain(self, block: ChainBlock) -> list[str]:
         """A hidden chain, drawn as a whole."""
-        self.printer.used.add("draw_chain")
         node = self.nodes[block.variables[0]]
         plate = str(node.domain.levels) if node.domain.kind == "levels" else f"{node.name}.levels"
         now = Index(f"{node.name}.level", plate)
         weights = ChainText(self, node.name, node.axes[0], now, Index(f"{node.name}.level'", plate))
         lines = weights.lines(block.factors)
-        return [*lines, f"{self.names(node.name)} = draw_chain(generator, {weights.arguments})"]
+        shown = comment(node.name).replace('"', "'")
+        return [*lines, f'{self.names(node.name)} = drawn_path(generator, "{shown}", {weights.arguments})']
 
     def sweep(self) -> str:
         more = ", movers" if self.movers else ""
@@ -229,7 +292,8 @@ class _GibbsEmitter(Emitter):
         return self._making((), "height_of(data, size)", doc, [*lines, "return float(total)"])
 
     def start_function(self, wanted: Sequence[str], possible: PossibleStart) -> str:
-        body = [f"{self.names(name)} = {started(self, self.nodes[name])}" for name in wanted]
+        given = {name: f"np.array({nested(value)})" for name, value in self.options.initial.items()}
+        body = [f"{self.names(name)} = {given.get(name) or started(self, self.nodes[name])}" for name in wanted]
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in wanted)
         moved = []
         for number, block in enumerate(self.plan.blocks):

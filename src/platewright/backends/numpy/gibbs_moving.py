@@ -17,6 +17,7 @@ def chain_draws(
     generator: np.random.Generator,
     warm_up: int,
     draws: int,
+    thin: int = 1,
 ) -> dict[str, Array]:
     """The draws of one chain from given values on."""
     moving = movers(size)
@@ -33,7 +34,8 @@ def chain_draws(
         mover.end_warm_up()
     kept: dict[str, list[Array]] = {name: [] for name in values}
     for _ in range(draws):
-        values = sweep(values, data, size, generator, moving)
+        for _ in range(thin):
+            values = sweep(values, data, size, generator, moving)
         for name, value in values.items():
             kept[name].append(value)
     return {name: np.array(found) for name, found in kept.items()}

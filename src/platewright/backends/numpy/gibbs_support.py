@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from platewright.algebra.lazy import special
 from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed, trial_starts
 from platewright.family import Array
 
@@ -15,16 +14,6 @@ def draw_shares(generator: np.random.Generator, concentration: Array) -> Array:
     """Dirichlet, as gammas over their sum."""
     gammas = generator.standard_gamma(concentration)
     return gammas / gammas.sum(axis=-1, keepdims=True)
-
-
-def draw_wishart(generator: np.random.Generator, degrees: Array, inverse_scale: Array) -> Array:
-    """Bartlett: S = L A A' L' with L L' the scale and A lower triangular of chi and normal draws."""
-    root = np.linalg.cholesky(np.linalg.inv(inverse_scale))
-    factor = np.tril(generator.standard_normal(inverse_scale.shape), -1)
-    for j in range(inverse_scale.shape[-1]):
-        factor[..., j, j] = np.sqrt(2 * generator.standard_gamma((degrees - j) / 2))
-    half = root @ factor
-    return half @ np.swapaxes(half, -1, -2)
 
 
 def near_identity(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -44,27 +33,6 @@ def coloured(noise: Array, precision: Array) -> Array:
     return np.swapaxes(np.linalg.solve(np.swapaxes(root, -1, -2), np.swapaxes(noise, -1, -2)), -1, -2)
 
 
-def draw_chain(generator: np.random.Generator, single: Array, pair: Array, first: Array) -> Array:
-    """Hidden chains as a whole: filtered forwards, sampled backwards.
-
-    `single[t, j]` and `pair[t, i, j]` are log weights; a chain begins where `first[t]` is 1.
-    """
-    begins = np.asarray(first) != 0
-    filtered = np.array(single)
-    for t in range(len(single)):
-        if not begins[t]:
-            filtered[t] += special.logsumexp(filtered[t - 1][:, None] + pair[t], axis=0)
-        filtered[t] -= special.logsumexp(filtered[t])
-    noise = generator.gumbel(size=filtered.shape)
-    path = np.empty(len(single), dtype=np.int64)
-    for t in reversed(range(len(single))):
-        row = filtered[t] + noise[t]
-        if t + 1 < len(single) and not begins[t + 1]:
-            row = row + pair[t + 1, :, path[t + 1]]
-        path[t] = np.argmax(row)
-    return path
-
-
 def learn(
     data: Mapping[str, Array],
     size: Mapping[str, int],
@@ -72,11 +40,13 @@ def learn(
     chains: int = 4,
     draws: int = 1000,
     warm_up: int = 500,
+    thin: int = 1,
 ) -> dict[str, Array]:
-    """Draws from the posterior by name: chain, draw, then the axes of the variable."""
+    """Draws from the posterior by name: chain, draw, then the axes of the variable; of so many sweeps one is kept."""
+    data = prepared(data, size)
     generators = np.random.default_rng(seed).spawn(chains)
     starts = chain_starts(data, size, generators, warm_up)
-    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws) for k in range(chains)]
+    kept = [chain_draws(starts[k], data, size, generators[k], warm_up, draws, thin) for k in range(chains)]
     return {name: np.array([found[name] for found in kept]) for name in kept[0]}
 
 
@@ -108,14 +78,17 @@ def chain_draws(
     generator: np.random.Generator,
     warm_up: int,
     draws: int,
+    thin: int = 1,
 ) -> dict[str, Array]:
     """The draws of one chain from given values on."""
     kept: dict[str, list[Array]] = {name: [] for name in values}
-    for number in range(warm_up + draws):
+    for _ in range(warm_up):
         values = sweep(values, data, size, generator)
-        if number >= warm_up:
-            for name, value in values.items():
-                kept[name].append(value)
+    for _ in range(draws):
+        for _ in range(thin):
+            values = sweep(values, data, size, generator)
+        for name, value in values.items():
+            kept[name].append(value)
     return {name: np.array(found) for name, found in kept.items()}
 
 
@@ -127,6 +100,11 @@ def summary(drawn: Mapping[str, Array]) -> dict[str, Array]:
             found[f"{name} mean"] = values.mean(axis=(0, 1))
             found[f"{name} sd"] = values.std(axis=(0, 1))
     return found
+
+
+def prepared(data: Mapping[str, Array], size: Mapping[str, int]) -> Mapping[str, Array]:
+    """Stands in for what a program makes before its first sweep."""
+    raise NotImplementedError
 
 
 def start(data: Mapping[str, Array], size: Mapping[str, int], generator: np.random.Generator) -> dict[str, Array]:
@@ -146,4 +124,4 @@ def sweep(
     raise NotImplementedError
 
 
-SHARED = (draw_shares, draw_wishart, near_identity, draw_levels, coloured, draw_chain)
+SHARED = (draw_shares, near_identity, draw_levels, coloured)

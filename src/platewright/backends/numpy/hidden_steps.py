@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import ModuleType
 
-from platewright.algebra.expression import ONE
+from platewright.algebra.expression import ONE, Index, Size, all_indices, walk
 from platewright.backends.carried import names_of
-from platewright.backends.kernels import gaussian, gaussian_chain
+from platewright.backends.kernels import gaussian, gaussian_chain, hidden_chain, impossible, starting_rows
+from platewright.backends.naming import comment
 from platewright.backends.numpy import em_support, gibbs_support
 from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.family_text import family_text
@@ -16,20 +17,21 @@ from platewright.backends.numpy.hidden_gaussian import GaussianText
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned
 from platewright.family import Family
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.language.plate import beginning
 from platewright.program.statements import Assign
 from platewright.schemas.em import EMPlan
-from platewright.schemas.exact import fixed_sizes
 from platewright.schemas.gaussian_hidden import GaussianGroup
 from platewright.schemas.hidden import Hidden
 from platewright.schemas.latent import Chain
 from platewright.schemas.mean_field import MeanFieldPlan
 
-KERNELS = (gaussian_chain, gaussian, gibbs_support)
+KERNELS = (gaussian_chain, gaussian, hidden_chain, impossible, starting_rows, gibbs_support)
 RESERVED = (
     *names_of((*KERNELS, em_support)),
     *("expect", "generator", "values", "value", "expectations", "everything", "shape", "widths", "cloud", "root"),
     *("log_root", "pair", "now", "earlier", "across", "slope", "earlier_slope", "at", "before", "mean"),
+    *("few", "chosen", "seed", "seen"),
 )
 """Names that mean something in such a program."""
 
@@ -81,13 +83,21 @@ class HiddenEmitter(Emitter):
 
     # -- the module ---
 
+    @property
+    def tools(self) -> tuple[ModuleType, ...]:
+        """Where the tools stand that all programs with hidden variables share."""
+        return (*KERNELS, em_support)
+
+    def own_functions(self) -> list[str]:
+        """The texts of functions of families that were called so far."""
+        return list(dict.fromkeys(text for family, kind in self.families for text in family_text(family, kind)))
+
     def assembled(self, parts: Sequence[str], modules: Sequence[ModuleType]) -> str:
         """The parts with all that they need."""
-        own = [text for family, kind in self.families for text in family_text(family, kind)]
         needed = {name: self.plan.graph.nodes[name].axes for name in self.data}
         frame = Frame(self.plan.graph, self.title, self.plan.summary, needed)
-        every = [*modules, *KERNELS, em_support]
-        return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, every, STAND_INS)
+        every = [*modules, *self.tools]
+        return frame.around([*parts, *self.own_functions()], self.support(), self.names, every, STAND_INS)
 
     def plates(self) -> tuple[str, ...]:
         """All plates but those of points, whose number follows from others."""
@@ -97,6 +107,10 @@ class HiddenEmitter(Emitter):
             found |= dict.fromkeys((*group.curvature.plates, *group.value.plates))
         for chain in self.plan.latent.chains:
             found |= dict.fromkeys((*chain.weights.plates, *chain.shares.plates, *chain.start.plates))
+        for factor in self.plan.rest:  # what nothing hidden enters may hold a plate that no statistic runs over
+            sizes = {part.plate for part in walk(factor.expression) if isinstance(part, Size)}
+            indices = {*factor.axes, *all_indices(factor.expression)}
+            found |= dict.fromkeys(sorted(sizes | {index.plate for index in indices}))
         found |= dict.fromkeys(fixed_sizes(self.plan.graph))
         made = {*self.plan.latent.points, *self.made_sizes()}
         return tuple(plate for plate in found if plate not in made)
@@ -195,9 +209,47 @@ class HiddenEmitter(Emitter):
         given += [str(len(group.states))] if len(group.states) > 1 else []
         shown = f"{', '.join(group.now)}: forward and backward along {group.step.plate}"
         shown += f", for each value of {', '.join(group.above)}" if group.classes else ""
+        given = [self.quoted(item.name for item in group.members), *given]
         return [*self._because(shown), f"{made} = forward_backward({', '.join(given)})"]
 
+    def quoted(self, names: Iterable[str]) -> str:
+        """Names of the model as a string in the text."""
+        listed = comment(", ".join(names)).replace('"', "'")
+        return f'"{listed}"'
+
     # -- the start ---
+
+    def count_of(self, axes: Sequence[Index]) -> str:
+        """How many elements there are along some axes, as an expression of sizes."""
+        return " * ".join(f'size["{self.names(axis.plate)}"]' for axis in axes) or "1"
+
+    def choosing_function(self) -> list[str]:
+        """What takes some rows to start from, where all unknowns can do with some."""
+        plan, nodes = self.plan, self.plan.graph.nodes
+        plates = {axes[0].plate for axes in plan.latent.elements}
+        row = min(plates, default="")
+        if len(plates) != 1 or plan.latent.gaussian:
+            return []
+        if any(node.domain.levels == row for node in nodes.values()):  # rows that belong to these
+            return []
+        if any(row in {axis.plate for axis in nodes[name].axes} for name in plan.learned):  # each row has its own
+            return []
+        first = f', data["{self.names(beginning(row))}"]' if any(item.chain for item in plan.hidden) else ""
+        rows, few = f'size["{self.names(row)}"]', []
+        for name in self.data:
+            plates_of = [axis.plate for axis in nodes[name].axes]
+            if row in plates_of:
+                key, axis = f'"{self.names(name)}"', plates_of.index(row)
+                few.append(f"{key}: np.take(data[{key}], chosen, axis={axis})")
+        body = [
+            f"if {rows} <= ROWS_TO_START:",
+            "    return data, size",
+            f"chosen = rows_to_start({rows}, seed{first})",
+            f"few = {{{', '.join(few)}}}",
+            f'return {{**data, **few}}, {{**size, "{self.names(row)}": len(chosen)}}',
+        ]
+        doc = "Some of the rows, where there are many: more of them say nothing more about where to start."
+        return [self.making([], "starting_rows(data, size, seed)", doc, body)]
 
     def start_function(self) -> str:
         """Guesses of all expectations."""
@@ -240,5 +292,5 @@ class HiddenEmitter(Emitter):
         return numbers, labels
 
 
-STAND_INS = ("start", "expect", "improved", "learn", "sweep", "statistics", "climbed", "parameters", "raised")
+STAND_INS = ("start", "expect", "learn", "sweep", "statistics", "parameters", "hill", "starting_points", "update")
 """Functions that an emitter writes or places itself."""

@@ -13,11 +13,11 @@ from math import inf
 from platewright.algebra.expression import Index
 from platewright.backends.naming import Names
 from platewright.backends.numpy.about import TableColumn, holds
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Graph
 from platewright.language.plate import beginning
 from platewright.language.variable import Variable
 from platewright.operations.split_partly_known import observed_name, seen_name
-from platewright.schemas.exact import fixed_sizes
 
 SEEN, OBSERVED = seen_name(""), observed_name("")
 OPTIONS_OF = "**options(words[1:])"
@@ -104,7 +104,7 @@ class Reading:
                 lines.append(f'size["{self.names(axes[1].plate)}"] = len({where})')
         if self.has_holes(name):
             lines.append(f'data["{self.names(_observed_of(name))}"] = observed(table, {where}){part}')
-            lines.append(f"table = filled(table, {where})")
+            lines.append(f"table = gaps_filled(table, {where})")
         node = self.graph.nodes[name]
         if node.domain.kind == "levels":
             lines += self.coded(name, node, where, part, sizes, told)

@@ -4,18 +4,19 @@
                                where blocks of parameters take turns, that of each given moments of the others
     expect(data, size)         expectations of the hidden variables from moments of the parameters, and their entropy
 
-The file needs NumPy and SciPy only; given the same seed it takes the steps that the library takes.
+The library runs these functions; a file has them with the tools that they call, and gives the same numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 
 from platewright.algebra.build import substitute
 from platewright.algebra.expression import Expression, Index, Reference, free_indices, names
 from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
-from platewright.backends.kernels import few_rows
+from platewright.backends.kernels import accelerated, bound, few_rows, search
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import mean_field_support
@@ -23,6 +24,7 @@ from platewright.backends.numpy.few_rows import RESERVED as GATHERING
 from platewright.backends.numpy.few_rows import gather_function, gathering_first
 from platewright.backends.numpy.field_moments import moment_lines
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
+from platewright.backends.numpy.learning import DEFAULTS, Options, learn_text
 from platewright.backends.numpy.starting import started
 from platewright.elimination.expected import moment_name
 from platewright.elimination.loadings import direction, mean_name, source_name
@@ -43,28 +45,33 @@ from platewright.schemas.hidden import Group, joint_name
 from platewright.schemas.latent import Chain
 from platewright.schemas.mean_field import MeanFieldPlan
 
-
-def numpy_mean_field_source(plan: MeanFieldPlan) -> str:
-    """The whole program as text."""
-    return laid_out(mean_field_emitter(plan).module())
+SEARCH = (bound, search, accelerated)
+"""What every program carries along for its search."""
 
 
-def mean_field_emitter(plan: MeanFieldPlan) -> _MeanFieldEmitter:
-    """What prints a plan: on the few rows that stand for all, where moments of rows are enough."""
-    few = find_few_rows(plan)
-    return _MeanFieldEmitter(plan) if isinstance(few, Declined) else _MeanFieldEmitter(few.plan, few)
+def numpy_mean_field_source(plan: MeanFieldPlan, options: Options = DEFAULTS, gathered: bool = True) -> str:
+    """The whole program as text; on few rows where these can stand for all, unless it is said that they did not."""
+    return laid_out(mean_field_emitter(plan, gathered).module(options))
 
 
-class _MeanFieldEmitter(HiddenEmitter):
+def mean_field_emitter(plan: MeanFieldPlan, gathered: bool = True) -> MeanFieldEmitter:
+    """What prints a plan."""
+    few = find_few_rows(plan) if gathered else None
+    return MeanFieldEmitter(plan) if few is None or isinstance(few, Declined) else MeanFieldEmitter(few.plan, few)
+
+
+class MeanFieldEmitter(HiddenEmitter):
     """Prints both steps of a plan with one table of names."""
 
     title = "mean field"
     plan: MeanFieldPlan
 
     def __init__(self, plan: MeanFieldPlan, few: FewRows[MeanFieldPlan] | None = None) -> None:
-        words = ["found", "entropy", "bounds", "moments", "evidence", *(f"block_{k}" for k in range(len(plan.fields)))]
+        words = ["found", "values", "entropy", "moments", "evidence", "starting_points", "statistics", "settled"]
+        words += [f"{word}_{k}" for k in range(len(plan.fields)) for word in ("statistics", "settled")]
+        words += names_of(SEARCH)
         words += [] if few is None else [*GATHERING, *names_of((few_rows,))]
-        super().__init__(plan, [*definitions(mean_field_support), *words])
+        super().__init__(plan, [*names_of((mean_field_support,)), *words])
         self.few = few
         self.learned = [name for block in plan.fields for name in block.variables]
         for block in plan.fields:
@@ -90,27 +97,49 @@ class _MeanFieldEmitter(HiddenEmitter):
                 )
         return found
 
-    def module(self) -> str:
-        """Everything, in the order in which it is used."""
-        blocks = [self.block_function(number, block) for number, block in enumerate(self.plan.fields)]
-        parts = [] if self.few is None else [gather_function(self, self.few)]
-        parts += [self.start_function(), *blocks]
-        if len(blocks) > 1:
-            parts.append(in_turn(len(blocks)))
-        parts += [*self.hidden_functions(), self.expect_function()]
-        texts = definitions(mean_field_support)
-        learn = without_hints(texts["learn"])
-        parts += [without_hints(texts["raised"]), learn if self.few is None else gathering_first(learn)]
-        return self.assembled(parts, [mean_field_support, few_rows])
+    def module(self, options: Options = DEFAULTS) -> str:
+        """A file: the algorithm, and all that it needs."""
+        learn = learn_text(mean_field_support, options)
+        parts = [*self.algorithm(), learn if self.few is None else gathering_first(learn)]
+        if self.few is not None:
+            parts = [gather_function(self, self.few), *parts]
+        return self.assembled(parts, self.modules)
+
+    @property
+    def modules(self) -> tuple[ModuleType, ...]:
+        """Where the tools of the algorithm stand."""
+        return (mean_field_support, few_rows, *SEARCH)
+
+    def algorithm(self) -> list[str]:
+        """The functions that are derived from the model, in the order in which they are used."""
+        parts = [self.start_function(), *self.choosing_function(), self.starting_points_function()]
+        for number, block in enumerate(self.plan.fields):
+            parts += self.block_functions(number, block)
+        parts += [self.parameters_function(), *self.hidden_functions(), self.expect_function()]
+        return [*parts, without_hints(definitions(mean_field_support)["update"])]
+
+    def starting_points_function(self) -> str:
+        """What makes moments to start from."""
+        begin = ["data, size = starting_rows(data, size, seed)"] if self.choosing_function() else []
+        body = [*begin, "return lambda generator: parameters({**data, **start(data, size, generator)}, size)[1]"]
+        doc = "What makes moments to start from, given a generator: those that follow from soft guesses."
+        return self.making([], "starting_points(data, size, seed)", doc, body)
 
     # -- parameters ---
 
-    def block_function(self, number: int, block: FieldBlock) -> str:
+    def block_functions(self, number: int, block: FieldBlock) -> list[str]:
         """The exact posterior of a block with expected statistics, and what the other updates need of it."""
         self.program = self.plan.latent.programs[number]
-        body = [*self.passes_body(careful=True), *self.finish_body()]
+        ending = f"_{number}" if len(self.plan.fields) > 1 else ""
+        # Means that shrink to nothing leave columns that follow from others: then every digit of a pool counts.
+        passes = self.passes_body(careful=True)
+        results = [f'"{self.names(s.name)}": {self.names(s.name)}' for s in self.program.passes]
+        passes.append(f"return {{{', '.join(results)}}}")
+        told = "Expected statistics of all rows (Theorem 4.1)."
+        summing = self.making([s.name for s in self.program.passes], f"statistics{ending}(data, size)", told, passes)
+        body = [*self.found_lines(), *self.finish_body()]
         shown = [name for name in self.program.results if name != EVIDENCE]
-        body += ["found = {", *(f'    "{name}": {self.names(name)},' for name in shown), "}"]
+        body += ["values = {", *(f'    "{name}": {self.names(name)},' for name in shown), "}"]
         moments: list[str] = []
         for conditional in reversed(block.plan.conditionals):
             match conditional:
@@ -127,12 +156,30 @@ class _MeanFieldEmitter(HiddenEmitter):
             body += self.assigned([s for s in block.entropy.body if isinstance(s, Assign)])
             part = self.names(ENTROPY)
         listed = ", ".join(f'"{self.names(name)}": {self.names(name)}' for name in moments)
-        body += [f"moments = {{{listed}}}", f"return found, moments, float({part})"]
+        body += [f"moments = {{{listed}}}", f"return values, moments, float({part})"]
         given = "expected statistics" if self.plan.latent.names else "moments of the others"
         of = "the parameters" if len(self.plan.fields) == 1 else comment(", ".join(block.variables))
         doc = f"The distribution of {of} given {given}, its moments, and its {'log normaliser' if last else 'entropy'}."
-        name = "parameters" if len(self.plan.fields) == 1 else f"block_{number}"
-        return self.making([*moments, *block.variables], f"{name}(data, size)", doc, body)
+        made = [*moments, *block.variables]
+        return [summing, self.making(made, f"settled{ending}(found, data, size)", doc, body)]
+
+    def parameters_function(self) -> str:
+        """All blocks, one after another."""
+        if len(self.plan.fields) == 1:
+            doc = "The distribution of the parameters given expectations of the hidden variables, and its moments."
+            lines = ["return settled(statistics(data, size), data, size)"]
+        else:
+            doc = "The distribution of each block in turn, given expectations and the newest moments of the others."
+            lines = ["values, moments, evidence = {}, {}, 0.0"]
+            for number in range(len(self.plan.fields)):
+                given = f"statistics_{number}(everything, size), everything, size"
+                lines += [
+                    "everything = {**data, **moments}",
+                    f"found = settled_{number}({given})",
+                    "values, moments, evidence = {**values, **found[0]}, {**moments, **found[1]}, evidence + found[2]",
+                ]
+            lines.append("return values, moments, evidence")
+        return "\n".join(["def parameters(data, size):", f'    """{doc}"""', *(f"    {line}" for line in lines)])
 
     def family_moments(self, found: FamilyConditional, moments: list[str]) -> list[str]:
         """Expected statistics of a family, from the derivatives of its log normaliser (Lemma 4.2)."""
@@ -241,19 +288,3 @@ class _MeanFieldEmitter(HiddenEmitter):
             weight = Reference(joint_name(group.above), (*group.place, *levels))
             arrays.append(self.printer.printed(weight, (group.step, *levels), full=True))
         return f"chain_entropy({', '.join(arrays)})"
-
-
-def in_turn(count: int) -> str:
-    """The function that updates blocks of parameters one after another."""
-    blocks = ", ".join(f"block_{number}" for number in range(count))
-    return f'''
-def parameters(data, size):
-    """The distribution of each block in turn, given expectations and the newest moments of the others."""
-    found, moments, evidence = {{}}, {{}}, 0.0
-    for block in ({blocks}):
-        own, its_moments, part = block({{**data, **moments}}, size)
-        found |= own
-        moments |= its_moments
-        evidence += part
-    return found, moments, evidence
-'''

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
+from platewright.backends.kernels.bound import Track, Update, rising
+from platewright.backends.kernels.search import ended, searched
 from platewright.family import Array
 
 Data = Mapping[str, Array]
 Sizes = Mapping[str, int]
-Raised = tuple[dict[str, Array], Data, list[float], bool]
-
-SHORT = 20
-"""Iterations of each start before the best is carried on."""
-FALL = 1e-9
-"""How much a bound may fall, relative to its size, by rounding."""
 
 
 def clique_entropy(probability: Array, log_weight: Array, message: Array, plates: int) -> float:
@@ -46,38 +43,22 @@ def chain_entropy(
     return float(np.sum(weight * whole))
 
 
-def raised(
-    moments: Data, bounds: Sequence[float], data: Data, size: Sizes, iterations: int, tolerance: float
-) -> Raised:
-    """Updates in turn until the lower bound stands still: parameters, moments, bounds, whether it converged."""
-    bounds = list(bounds)
-    while len(bounds) < iterations:
-        expectations, entropy = expect({**data, **moments}, size)
-        found, moments, evidence = parameters({**data, **moments, **expectations}, size)
-        bound = evidence + entropy
-        if not np.isfinite(bound):
-            raise ArithmeticError("the lower bound is not finite: look for components without rows")
-        if bounds and bound < bounds[-1] - FALL * (1 + abs(bounds[-1])):
-            raise ArithmeticError("the lower bound fell, which it never may")
-        bounds.append(bound)
-        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) <= tolerance * (1 + abs(bound)):
-            return found, moments, bounds, True
-    return found, moments, bounds, False
-
-
 def learn(
     data: Data, size: Sizes, seed: int = 0, restarts: int = 5, iterations: int = 1000, tolerance: float = 1e-10
 ) -> dict[str, Array | float]:
     """The best of several short runs, carried on until it stands still."""
-    runs = []
-    for generator in np.random.default_rng(seed).spawn(restarts):
-        _, moments, _ = parameters({**data, **start(data, size, generator)}, size)
-        short = min(SHORT, iterations) if restarts > 1 else iterations
-        runs.append(raised(moments, [], data, size, short, tolerance))
-    found, moments, bounds, converged = max(runs, key=lambda run: run[2][-1])
-    if not converged and len(bounds) < iterations:
-        found, moments, bounds, converged = raised(moments, bounds, data, size, iterations, tolerance)
-    return {**found, "lower_bound": bounds[-1]}
+    with np.errstate(all="ignore"):  # what is not a number is looked for
+        updated, begun = partial(update, data=data, size=size), starting_points(data, size, seed)
+        tracks = partial(rising, updated, tolerance=tolerance)
+        best = ended(searched(lambda generator: Track(begun(generator)), tracks, seed, restarts, iterations))
+    return {**best.last.values, "lower_bound": best.history[-1]}
+
+
+def update(moments: Data, data: Data, size: Sizes) -> Update:
+    """The distribution of the hidden variables given moments of the parameters, then that of the parameters."""
+    expectations, entropy = expect({**data, **moments}, size)
+    values, moments, evidence = parameters({**data, **moments, **expectations}, size)
+    return Update(values, moments, evidence + entropy, expectations)
 
 
 def parameters(data: Data, size: Sizes) -> tuple[dict[str, Array], Data, float]:
@@ -90,6 +71,6 @@ def expect(data: Data, size: Sizes) -> tuple[dict[str, Array], float]:
     raise NotImplementedError
 
 
-def start(data: Data, size: Sizes, generator: np.random.Generator) -> dict[str, Array]:
-    """Stands in for the start of a program, which the emitter writes."""
+def starting_points(data: Data, size: Sizes, seed: int) -> Callable[[np.random.Generator], Data]:
+    """Stands in for the starts of a program, which the emitter writes."""
     raise NotImplementedError

@@ -8,13 +8,12 @@ from platewright.algebra.build import substitute
 from platewright.algebra.domain import Domain
 from platewright.algebra.expression import Expression, Index, Reference
 from platewright.backends.naming import comment
-from platewright.backends.numpy.em_support import MODES
 from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.program import Emitter
 from platewright.elimination.state import FamilyConditional, GaussianConditional, TableConditional
-from platewright.errors import PlatewrightError
 from platewright.family import Family
 from platewright.language.variable import Variable
+from platewright.recognition.peak import parameters_at_peak
 from platewright.recognition.transform import IDENTITY, Y
 from platewright.schema import Plan
 
@@ -48,37 +47,21 @@ def family_lines(
     family, transform = found.recognised.family, found.recognised.transform
     name = emitter.names(node.name)
     arguments = {}
+    at_peak = parameters_at_peak(family, transform, found.parameters)
     for parameter in family.parameters:
         axes = (*node.plates, *node.events[: parameter.rank])
-        arguments[parameter.name] = emitter.printer.printed(found.parameters[parameter.name], axes, full=True)
-    if family.name in ("Normal", "MultivariateNormal") and transform is IDENTITY:
-        return [f"{name} = {arguments['mean']}"]
-    if family.name not in MODES and transform is IDENTITY:
-        families.append((family, "mode"))
-        given = ", ".join(f'"{key}": {value}' for key, value in arguments.items())
-        return [
-            f"# {comment(node.name)}: the peak of {family.name}",
-            f"{name} = {family_name(family, 'mode')}({{{given}}})",
-        ]
-    if family.name not in MODES or not (transform is IDENTITY or _is_power(family.name, transform.exponent)):
-        raise PlatewrightError(
-            f"the mode of {family.name} as {transform.name} of `{node.name}` has no standalone source"
-        )
-    lines = [f"# {comment(node.name)}: the peak of {family.name}"]
-    if transform is not IDENTITY:
-        assert transform.exponent is not None
-        # the density of x = y^(1 / exponent) carries a Jacobian, which moves the shape
-        arguments["shape"] = f"{arguments['shape']} + {1.0 - 1.0 / transform.exponent!r}"
-        lines[0] += f", as {transform.name} of it"
-    lines.append(f"{name} = {MODES[family.name].__name__}({', '.join(arguments.values())})")
+        arguments[parameter.name] = emitter.printer.printed(at_peak[parameter.name], axes, full=True)
+    families.append((family, "mode"))
+    given = ", ".join(f'"{key}": {value}' for key, value in arguments.items())
+    through = "" if transform is IDENTITY else f", as {transform.name} of it"
+    lines = [
+        f"# {comment(node.name)}: the peak of {family.name}{through}",
+        f"{name} = {family_name(family, 'mode')}({{{given}}})",
+    ]
     if transform is not IDENTITY:
         back = substitute(transform.backward, {Y: Reference(node.name, node.axes)})
         lines.append(f"{name} = {emitter.printer.printed(back, node.axes, full=True)}")
     return lines
-
-
-def _is_power(family: str, exponent: float | None) -> bool:
-    return family == "Gamma" and exponent is not None
 
 
 def gaussian_lines(
@@ -119,10 +102,12 @@ def split_lines(emitter: Emitter, found: GaussianConditional, ending: str = "") 
     statement, printer = found.statement, emitter.printer
     name, best = emitter.names(statement.name), emitter.names(f"{statement.name}.best")
     lines = []
+    last = "-1" if statement.along is None else f"{best}.shape[-1]"  # of a chain of no steps nothing can be inferred
     if statement.along is not None:
         sizes = "".join(f"{printer.size(index.plate)}, " for index in statement.batch)
         steps = printer.size(statement.along)
-        lines.append(f"{best} = np.reshape({best}, ({sizes}{steps}, {name}_columns[{statement.eliminated}], -1))")
+        width = f"{name}_columns[{statement.eliminated}]"
+        lines.append(f"{best} = np.reshape({best}, ({sizes}{steps}, {width}, {last}))")
     for number, column in enumerate(statement.columns[: statement.eliminated]):
         inside = statement.inside(column)
         order: list[Expression] = [*statement.batch, *(axis for axis in column.dense if axis not in inside), *inside]
@@ -131,7 +116,7 @@ def split_lines(emitter: Emitter, found: GaussianConditional, ending: str = "") 
         else:
             sizes = "".join(f"{printer.size(index.plate)}, " for index in order if isinstance(index, Index))
             span = f"{name}_columns[{number}] : {name}_columns[{number + 1}]"
-            part = f"np.reshape({best}[..., {span}, :], ({sizes}-1))"
+            part = f"np.reshape({best}[..., {span}, :], ({sizes}{last}))"
         if statement.output is None:
             part += "[..., 0]"
         else:
@@ -145,16 +130,28 @@ def split_lines(emitter: Emitter, found: GaussianConditional, ending: str = "") 
 
 def inside_lines(name: str, domain: Domain) -> list[str]:
     """Keep an estimate a hair off the edge of its domain."""
-    if domain.is_discrete or domain.kind not in ("real", "simplex"):
-        return []
-    if domain.kind == "simplex":
-        return [f"{name} = np.maximum({name}, {SMALLEST!r})"]
+    lower, upper = edges(domain)
     lines = []
-    if domain.lower > -float("inf"):
-        lines.append(f"{name} = np.maximum({name}, {domain.lower + _hair(domain.lower)!r})")
-    if domain.upper < float("inf"):
-        lines.append(f"{name} = np.minimum({name}, {domain.upper - _hair(domain.upper)!r})")
+    if lower > -float("inf"):
+        lines.append(f"{name} = np.maximum({name}, {lower!r})")
+    if upper < float("inf"):
+        lines.append(f"{name} = np.minimum({name}, {upper!r})")
     return lines
+
+
+def edges(domain: Domain) -> tuple[float, float]:
+    """The numbers that are a hair off the edges of a domain.
+
+    A mode on the edge (a probability of exactly 0) makes terms such as `x log p` undefined at x = 0. Moving it by less
+    than rounding changes no sum over rows, and every term stays a number.
+    """
+    if domain.kind == "simplex":
+        return SMALLEST, float("inf")
+    if domain.is_discrete or domain.kind != "real":
+        return -float("inf"), float("inf")
+    lower = domain.lower + _hair(domain.lower) if domain.lower > -float("inf") else domain.lower
+    upper = domain.upper - _hair(domain.upper) if domain.upper < float("inf") else domain.upper
+    return lower, upper
 
 
 def _hair(edge: float) -> float:

@@ -12,6 +12,7 @@ from platewright.algebra.build import multiply, substitute, totals
 from platewright.algebra.expression import Constant, Expression, Index, Reference, names, walk
 from platewright.backends.kernels.coordinates import coordinates_kind
 from platewright.backends.naming import comment
+from platewright.backends.numpy.bending import BendingText
 from platewright.backends.numpy.draws import single_passes
 from platewright.backends.numpy.expression import float_text
 from platewright.backends.numpy.family_text import family_name
@@ -24,12 +25,14 @@ from platewright.families.bounded import is_symmetric
 from platewright.family import Family, X
 from platewright.graph.graph import Factor
 from platewright.language.variable import Variable
+from platewright.program.derivatives import Bent, Scaled, Slope
 from platewright.program.program import EVIDENCE, Program
 from platewright.schemas.blocks import (
     Block,
     BoundedBlock,
     CoordinateBlock,
     HamiltonianBlock,
+    MirrorBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -37,8 +40,6 @@ from platewright.schemas.blocks import (
     WeighedBlock,
 )
 from platewright.schemas.orbits import elements_of
-from platewright.schemas.scaling import Scaled
-from platewright.schemas.slopes import Slope
 from platewright.schemas.ties import inner_indices, sites_of, ties_move, ties_of
 
 CALL = 90
@@ -82,6 +83,11 @@ class MoverText:
                 return called("ScaleMover", density, f"{{{listed}}}")
             case OrbitBlock():
                 return self._orbit(block)
+            case MirrorBlock():
+                density = self._density(block.variables, block.factors)
+                both = zip(block.mirror.variables, block.mirror.shared, strict=True)
+                shared = ", ".join(f'"{self.names(name)}": {axes}' for name, axes in both)
+                return called("MirrorMover", density, f"{{{shared}}}")
             case SiteBlock():
                 return self._sites(block, known)
             case WeighedBlock():
@@ -143,14 +149,25 @@ class MoverText:
 
     # -- densities ---
 
-    def with_slopes(self, variables: Sequence[str], factors: Sequence[Factor], slopes: Sequence[Slope]) -> str:
-        """A log density that knows its slopes."""
-        density = self._density(variables, factors, [self._call("slopes")])
+    def with_slopes(
+        self,
+        variables: Sequence[str],
+        factors: Sequence[Factor],
+        slopes: Sequence[Slope],
+        bent: Sequence[Bent],
+        columns: dict[str, tuple[Index, ...]],
+    ) -> str:
+        """A log density that knows its slopes, and its curvature where it has one."""
+        more = [f"bent={self._call('bent')}"] if bent else []
+        density = self._density(variables, factors, [self._call("slopes"), *more])
         self._slopes(variables, slopes)
+        if bent:
+            text = BendingText(self.printer, self.nodes, columns, self.function)
+            self.functions += text.functions(self.number, variables, bent)
         return density
 
     def _density(self, variables: Sequence[str], factors: Sequence[Factor], more: Sequence[str] = ()) -> str:
-        joined = called("Joined", f"[{', '.join(self._coordinates(self.nodes[name]) for name in variables)}]")
+        joined = joined_text(self.emitter, [self.nodes[name] for name in variables])
         lines = ["total = 0.0"]
         for factor in factors:
             lines.append(f"# {comment(factor.owner)}")
@@ -158,10 +175,6 @@ class MoverText:
         doc = f"The log density of {comment(', '.join(variables))} given all else, up to a constant."
         self._add("log_factors", doc, [*lines, "return float(total)"])
         return called("Density", joined, self._call("log_factors"), *more)
-
-    def _coordinates(self, node: Variable) -> str:
-        kind, ends = coordinates_kind(node.domain)
-        return f'{kind}("{self.names(node.name)}", {", ".join([self._shape(node.axes), *map(float_text, ends)])})'
 
     def _slopes(self, variables: Sequence[str], slopes: Sequence[Slope]) -> None:
         lines, shown = [], {}
@@ -351,6 +364,18 @@ class MoverText:
             codes = ", ".join(self._full(at, scope) for at in place.indices)
             parts.append(f"site_numbers([{codes}], {shape}, {rows})")
         return parts[0] if len(parts) == 1 else f"np.concatenate([{', '.join(parts)}], axis=1)"
+
+
+def joined_text(emitter: Emitter, nodes: Sequence[Variable]) -> str:
+    """The coordinates of several unknowns, as an expression of sizes."""
+    found = []
+    for node in nodes:
+        kind, ends = coordinates_kind(node.domain)
+        shape = "(" + "".join(f"{emitter.printer.size(axis.plate)}, " for axis in node.axes).rstrip() + ")"
+        found.append(f'{kind}("{emitter.names(node.name)}", {", ".join([shape, *map(float_text, ends)])})')
+    flat = f"[{', '.join(found)}]"
+    one_a_line = "\n".join(["[", *(indented(f"{part},") for part in found), "]"])
+    return called("Joined", flat if len(flat) <= CALL else one_a_line)
 
 
 def called(name: str, *arguments: str) -> str:

@@ -126,7 +126,7 @@ def observed(table: Table, names: Sequence[str]) -> Array:
     return np.array([float(text.lower() not in MISSING) for _, _, text in cells(table, names)]).reshape(-1, len(names))
 
 
-def filled(table: Table, names: Sequence[str]) -> Table:
+def gaps_filled(table: Table, names: Sequence[str]) -> Table:
     """The table with the first value seen in every hole of some columns, where nobody reads it."""
     known = [text for _, _, text in cells(table, names) if text.lower() not in MISSING]
     if not known:

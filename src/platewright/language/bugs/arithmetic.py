@@ -70,7 +70,10 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "cloglog": lambda p: np.log(-np.log1p(-np.asarray(p))),
     "cos": np.cos,
     "equals": lambda a, b: np.asarray(np.equal(a, b), dtype=float),
+    "digamma": lambda x: special.digamma(x),
     "exp": np.exp,
+    "expm1": np.expm1,
+    "floor": np.floor,
     "icloglog": lambda x: -np.expm1(-np.exp(x)),
     "ifelse": lambda c, a, b: np.where(np.asarray(c) != 0, a, b),
     "ilogit": lambda x: special.expit(x),
@@ -79,6 +82,10 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "inverse": np.linalg.inv,
     "length": lambda x: float(np.size(x)),
     "log": np.log,
+    "log1p": np.log1p,
+    "log_ilogit": lambda x: special.log_expit(x),
+    "log_phi": lambda x: special.log_ndtr(x),
+    "log_sum_exp": lambda x: special.logsumexp(x),
     "logdet": lambda x: np.linalg.slogdet(x)[1],
     "logfact": lambda x: special.gammaln(np.asarray(x) + 1),
     "loggam": lambda x: special.gammaln(x),
@@ -102,6 +109,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sum": np.sum,
     "t": np.transpose,
     "tan": np.tan,
+    "tanh": np.tanh,
+    "trigamma": lambda x: special.polygamma(1, x),
     "trunc": np.trunc,
 }
 """The functions of both dialects; the same names with another spelling follow."""
@@ -120,7 +129,7 @@ SPELLED = {
 VECTOR_FUNCTIONS = frozenset(
     {
         *("inprod", "interp.lin", "inverse", "length", "logdet", "mean", "mexp", "prod", "rank", "ranked", "sd"),
-        *("sort", "sum", "t"),
+        *("sort", "sum", "t", "log_sum_exp"),
     }
 )
 OPERATORS: Mapping[str, Callable[..., Any]] = {

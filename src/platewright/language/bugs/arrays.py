@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from platewright.errors import BugsError
 from platewright.language.bugs.arithmetic import MOST_CELLS, NotKnown, Scope, count_cells, whole
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.relations import Grid, Relation, compute_on, lay_out
@@ -172,7 +173,7 @@ def find_shapes(
     """The shape of every array: as given by data or declared, else the largest index anywhere."""
     found: dict[str, list[int]] = {}
     every = list(zip(relations, grids))
-    every += [(part, lay_out(part, scope, source)) for one in relations for part in (one.series or ())[:2]]
+    every += [(part, lay_out(part, scope, source)) for one in relations if one.series for part in one.series.parts]
     for relation, grid in every:
         used = [part for expression in relation.expressions() for part in elements(expression)]
         for element in (relation.target, *used):
@@ -221,13 +222,24 @@ def assemble(
         if 0 in grid.shape:
             continue
         if any(isinstance(spot, (Moving, Ragged)) for spot in spots):
-            raise complain(source, relation.place, "the indices on the left are not constants",
-                           "loop variables, numbers and data")  # fmt: skip
+            raise _moving(relation, spots, source)
         piece = Piece(number, relation, grid, spots, _inner(number, relation, shape, scope, source))
         owner = owners.setdefault(relation.name, np.full(shape, -1))
         _claim(owner, piece, len(pieces.setdefault(relation.name, [])), source)
         pieces[relation.name].append(piece)
     return {name: Block(name, shapes[name], tuple(found), owners[name]) for name, found in pieces.items()}
+
+
+def _moving(relation: Relation, spots: Sequence[Spot], source: str) -> BugsError:
+    """The error for a left side whose place is not settled: which node it is would itself be unknown."""
+    parts = relation.target.indices or ()
+    part = next((part for part, spot in zip(parts, spots) if isinstance(spot, (Moving, Ragged))), None)
+    loops = {head.variable for head in relation.loops}
+    names = [one.name for one in elements(part) if one.name not in loops] if part is not None else []
+    shown = f": `{names[0]}` is unknown or has gaps, so which node is meant would be unknown" if names else ""
+    return complain(source, relation.place, f"the indices on the left are not constants{shown}",
+                    "loop variables, numbers and data", "a mixture: give every node a density that hangs on the index"
+                    if names else "")  # fmt: skip
 
 
 def distinct(owners: Array) -> list[int]:
@@ -238,7 +250,7 @@ def distinct(owners: Array) -> list[int]:
 def _inner(number: int, relation: Relation, shape: tuple[int, ...], scope: Scope, source: str) -> tuple[Piece, ...]:
     """The beginning and the rule of a series as pieces, numbered so that no other piece has their numbers."""
     found = []
-    for place, part in enumerate(relation.series[:2] if relation.series else ()):
+    for place, part in enumerate(relation.series.parts if relation.series else ()):
         grid = lay_out(part, scope, source)
         spots = locate(part.target, shape, grid, scope)
         found.append(Piece(-2 * number - 1 - place, part, grid, spots))

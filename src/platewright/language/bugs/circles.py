@@ -30,6 +30,7 @@ from platewright.algebra.expression import (
     rebuild,
 )
 from platewright.algebra.kept import kept
+from platewright.errors import BugsError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.draft import Draft
@@ -39,6 +40,8 @@ TOLERANCE = 1e-7
 POINTS, TRIES = 4, 200
 MOST_PARTS = 2000
 """Of all lines of a circle, written out in its nodes; they are evaluated in two orders at several points."""
+FEWEST_PARTS = 3
+"""Of one line: a sum of terms, its own node, and the next node of the circle."""
 
 
 def join_circles(draft: Draft, circles: Sequence[Sequence[Piece]]) -> None:
@@ -83,12 +86,22 @@ def brook(lines: Mapping[str, Expression], points: Mapping[str, float]) -> dict[
 def check_parts(draft: Draft, piece: Piece, lines: Iterable[Expression]) -> None:
     """Lines that are too long are refused: they are taken apart and put together again several times."""
     if (parts := sum(_size(line) for line in lines)) > MOST_PARTS:
-        raise complain(
-            draft.text,
-            piece.relation.place,
-            f"`{piece.name}` is in a circle, whose lines have {parts:,} parts when they are written out",
-            f"at most {MOST_PARTS:,} parts, or no circle",
-        )
+        raise _too_long(draft, piece, f"{parts:,}")
+
+
+def check_lines(draft: Draft, circle: Sequence[Piece]) -> None:
+    """A circle whose lines are too many, however short they are, is refused before any is written down."""
+    if (parts := FEWEST_PARTS * sum(piece.relation.is_random for piece in circle)) > MOST_PARTS:
+        raise _too_long(draft, circle[0], f"at least {parts:,}")
+
+
+def _too_long(draft: Draft, piece: Piece, parts: str) -> BugsError:
+    return complain(
+        draft.text,
+        piece.relation.place,
+        f"`{piece.name}` is in a circle, whose lines have {parts} parts when they are written out",
+        f"at most {MOST_PARTS:,} parts, or no circle",
+    )
 
 
 @kept

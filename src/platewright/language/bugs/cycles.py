@@ -46,10 +46,11 @@ def parents_of(piece: Piece, blocks: Mapping[str, Block], scope: Scope) -> Itera
     """The pieces that a piece depends on; a series does not count as its own parent."""
     for reader in piece.readers:
         for element in reader.relation.uses():
-            if element.name in blocks and not (piece.inner and element.name == piece.name):
+            if element.name in blocks:
                 block = blocks[element.name]
                 for number in owners_hit(element, reader, block, scope):
-                    yield block.pieces[number]
+                    if not (piece.inner and block.pieces[number] is piece):
+                        yield block.pieces[number]
 
 
 def order_pieces(blocks: Mapping[str, Block], scope: Scope) -> Order:

@@ -86,13 +86,14 @@ class _Reader:
 
     def _tokens(self) -> Any:
         position = 0
-        while position < len(self.text):
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                raise self._complain(position, f"unexpected `{self.text[position]}`", "numbers, c(...) or list(...)")
+        for match in _TOKEN.finditer(self.text):
+            if match.start() > position:
+                break
             if match.lastgroup != "skip":
                 yield _kind(match), match.group(), position
             position = match.end()
+        if position < len(self.text):
+            raise self._complain(position, f"unexpected `{self.text[position]}`", "numbers, c(...) or list(...)")
         yield "end", "", len(self.text)
 
     def _complain(self, position: int, found: str, expected: str = "", hint: str = "") -> BugsError:
@@ -119,7 +120,7 @@ class _Reader:
         while self.tokens[self.at][0] != "end":
             kind, token, _ = self.tokens[self.at]
             if kind == "name" and token == "list" and self._peek(1) == "(":
-                found.update(self._list())
+                found.update(self._list(0))
             elif kind in ("name", "string") and self._peek(1) in ("<-", "="):
                 self.at += 2
                 value = self._value(0)
@@ -133,7 +134,7 @@ class _Reader:
                 raise self._stop("list(...), `name <- value` or a table headed `name[]`")
         return found
 
-    def _list(self) -> dict[str, Array]:
+    def _list(self, depth: int) -> dict[str, Array]:
         self.at += 1
         self._take("(")
         found: dict[str, Array] = {}
@@ -142,7 +143,7 @@ class _Reader:
             if kind not in ("name", "string") or self._peek(1) not in ("=", "<-"):
                 raise self._stop("`name = value`")
             self.at += 2
-            value = self._value(1)
+            value = self._value(depth + 1)
             if isinstance(value, dict):
                 raise self._complain(position, f"`{token}` is a list inside a list", "numbers")
             found[token.strip("\"'`")] = value
@@ -166,7 +167,7 @@ class _Reader:
         if kind != "name" or self._peek(1) != "(":
             raise self._stop("a number, NA, c(...) or structure(...)", nearest(token, _WORDS) if token else "")
         if token == "list":
-            return self._list()
+            return self._list(depth)
         if token not in _WORDS:
             hint = nearest(token, _WORDS) or "nothing in a data file is executed"
             raise self._complain(position, f"`{token}` is not understood in data", ", ".join(sorted(_WORDS)), hint)

@@ -12,6 +12,7 @@ from typing import Any
 from platewright.algebra import build
 from platewright.algebra.expression import AtMost, Constant, Expression, Index
 from platewright.families import FAMILY_BY_NAME
+from platewright.family import Argument, instantiate
 from platewright.language.bugs.complaint import nearest
 from platewright.language.bugs.expressions import scalar, translate
 from platewright.language.bugs.frame import Frame
@@ -50,6 +51,8 @@ FORMS: dict[str, Form] = {
     "dggamma": Form("GeneralisedGamma", ("shape", "rate", "power")),
     "dgeom": Form("Geometric", ("p",)),
     "dgeom0": Form("NegativeBinomial", ("p",), fixed=(("successes", 1.0),)),
+    "dinvgamma": Form("InverseGamma", ("shape", "scale")),
+    "dinvwish": Form("InverseWishart", ("scale", "degrees"), (2, 0)),
     "dlnorm": Form("LogNormal", ("mean", "precision")),
     "dlogis": Form("Logistic", ("mean", "rate")),
     "dmnorm": Form("MultivariateNormal", ("mean", "precision"), (1, 2)),
@@ -61,6 +64,7 @@ FORMS: dict[str, Form] = {
     "dpar": Form("Pareto", ("shape", "scale")),
     "dpois": Form("Poisson", ("rate",)),
     "dt": Form("StudentT", ("mean", "precision", "degrees")),
+    "dvonmises": Form("VonMises", ("mean", "concentration")),
     "dunif": Form("Uniform", ("lower", "upper")),
     "dweib": Form("Weibull", ("shape", "rate")),
     "dwish": Form("Wishart", ("inverse_scale", "degrees"), (2, 0)),
@@ -91,9 +95,9 @@ def _log_f(x: Expression, above: Expression, below: Expression) -> Expression:
 
 
 def _log_beta_binomial(x: Expression, a: Expression, b: Expression, count: Expression) -> Expression:
-    choices = build.lgamma(count + 1) - build.lgamma(x + 1) - build.lgamma(count - x + 1)
+    given = {name: Argument(value) for name, value in (("x", x), ("a", a), ("b", b), ("count", count))}
     within = build.at_most(Constant(0.0), x) + build.at_most(x, count)
-    return choices + _log_beta(x + a, count - x + b) - _log_beta(a, b) + within
+    return instantiate(FAMILY_BY_NAME["BetaBinomial"].log_density, given) + within
 
 
 DENSITIES: dict[str, tuple[int, str, Callable[..., Expression]]] = {
@@ -117,11 +121,21 @@ DECLINED: dict[str, tuple[str, str]] = {
         "b[i] ~ dnorm(m[i], tau * num[i]) with m[i] the mean of its neighbours: such lines may lean on one another",
     ),
     "car.proper": ("it is not on the shelf", "dmnorm with the precision tau * (I - gamma * C) / M, written out"),
+    **dict.fromkeys(
+        ("spatial.exp", "spatial.disc", "spatial.unipred", "spatial.pred"),
+        ("kernels of distances are not on the shelf", "dmnorm.vcov with the covariance of every pair written out"),
+    ),
+    **dict.fromkeys(
+        ("car.l1", "mv.car"), ("it is improper, the same however all its nodes are shifted together", "proper lines")
+    ),
+    "pois.conv": ("it is a sum of hidden counts", "each count ~ dpois(mu[j]), and their sum observed by dsum"),
 }
 """Distributions of one dialect or the other that are not here: why, and what to write instead."""
 
+FACTOR = "log factor"
+"""A log factor alone, which belongs to no node: readers of other languages use it, and no BUGS text can spell it."""
 CONDITIONS = {"dinterval", "dsum"}
-KNOWN = {*FORMS, *SPELLED, *DENSITIES, *CONDITIONS}
+KNOWN = {FACTOR, *FORMS, *SPELLED, *DENSITIES, *CONDITIONS}
 
 
 def canonical(name: str) -> str:
@@ -142,7 +156,9 @@ def check_density(density: Density, frame: Frame) -> str:
             expected="a distribution of BUGS or JAGS that Platewright has",
             hint=nearest(density.name, KNOWN),
         )
-    wanted = len(FORMS[name].words) if name in FORMS else DENSITIES[name][0] if name in DENSITIES else 2
+    wanted = (
+        len(FORMS[name].words) if name in FORMS else DENSITIES[name][0] if name in DENSITIES else 1 + (name != FACTOR)
+    )
     given = len(density.arguments)
     if given != wanted and not (name == "dsum" and given >= 1) and not (name == "dt" and given == 2):
         shown = ", ".join(FORMS[name].words) if name in FORMS else str(wanted)

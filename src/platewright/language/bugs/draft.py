@@ -56,7 +56,7 @@ class Draft:
     loop_columns: dict[tuple[int, str], str] = field(default_factory=dict)
     """(Piece, loop variable) -> the known column with the variable's values along a long plate."""
     ordered: set[Token] = field(default_factory=set)
-    """Dimensions along which a series runs."""
+    """Dimensions and loops along which a series runs."""
     kept: dict[Token, str] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
     """Piece number -> the name of its variable."""
@@ -102,9 +102,12 @@ class Draft:
                 self.plates[root, variant] = self.model.plate(self.fresh(f"{first.name}_{variant + 1}"), like=first)
             else:
                 size = None if root in self.union.opened else self.union.sizes[root]
-                ordered = any(self.union.root(token) == root for token in self.ordered)
-                self.plates[root, 0] = self.model.plate(self.plate_name(root), size, ordered=ordered)
+                self.plates[root, 0] = self.model.plate(self.plate_name(root), size, ordered=self.is_ordered(root))
         return self.plates[root, variant]
+
+    def is_ordered(self, root: Token) -> bool:
+        """Whether a series runs along a set."""
+        return any(self.union.root(token) == root for token in self.ordered)
 
     def plate_name(self, root: Token) -> str:
         """The name kept for a plate, or a new one."""
@@ -163,7 +166,8 @@ class Draft:
             return
         outer = ("outer", piece.number, number, axis.variables[0])
         within = self.plate(outer) if outer in self.union.parent else None
-        plate = self.model.plate(self.plate_name(root), self.union.sizes[root], within=within)
+        ordered = self.is_ordered(root)
+        plate = self.model.plate(self.plate_name(root), self.union.sizes[root], within=within, ordered=ordered)
         self.plates[root, 0] = plate
         if within is not None:
             self.columns[membership(plate.name, within.name)] = axis.values[axis.variables[0]] - 1

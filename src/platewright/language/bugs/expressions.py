@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import Constant, Expression, Maximum, Size
+from platewright.algebra.expression import Constant, Expression, LogSumExp, Maximum, Size
 from platewright.errors import BugsError, ModelError
 from platewright.language.bugs.arithmetic import FUNCTIONS, NotKnown, canonical, compute
 from platewright.language.bugs.complaint import nearest
@@ -49,11 +49,17 @@ SCALAR: dict[str, Callable[..., Expression]] = {
     "cloglog": lambda p: build.log(-build.call("log1p", -p)),
     "cos": lambda x: build.call("cos", x),
     "equals": build.equal,
+    "digamma": lambda x: build.call("digamma", x),
     "exp": build.exp,
+    "expm1": lambda x: build.call("expm1", x),
+    "floor": lambda x: build.call("floor", x),
     "icloglog": lambda x: -build.call("expm1", -build.exp(x)),
     "ifelse": lambda c, a, b: build.where(build.equal(c, 0.0), b, a),
     "ilogit": lambda x: build.call("logistic", x),
     "log": build.log,
+    "log1p": lambda x: build.call("log1p", x),
+    "log_ilogit": lambda x: build.call("log_logistic", x),
+    "log_phi": lambda x: build.call("log_normal_cdf", x),
     "logfact": lambda x: build.lgamma(x + 1),
     "loggam": build.lgamma,
     "logit": _logit,
@@ -65,6 +71,8 @@ SCALAR: dict[str, Callable[..., Expression]] = {
     "sqrt": lambda x: build.power(x, 0.5),
     "step": lambda x: 1 - _less(x, Constant(0.0)),
     "tan": lambda x: build.call("sin", x) / build.call("cos", x),
+    "tanh": lambda x: build.call("tanh", x),
+    "trigamma": lambda x: build.call("trigamma", x),
     "trunc": _truncated,
 }
 OPERATOR: dict[str, Callable[..., Expression]] = {
@@ -91,10 +99,11 @@ LINKS: dict[str, Callable[[Expression], Expression]] = {
 }
 VECTOR = {
     *("inprod", "interp.lin", "inverse", "length", "logdet", "max", "mean", "min", "prod", "rank", "ranked", "sd"),
-    *("sort", "sum", "t"),
+    *("sort", "sum", "t", "log_sum_exp"),
 }
 DECLINED = {
     "cut": "cutting feedback is no probability model",
+    **dict.fromkeys(("ode", "ode.solution", "solution"), "differential equations are not solved here"),
 }
 
 
@@ -218,6 +227,8 @@ def _vector_call(name: str, node: FunctionCall, frame: Frame) -> Value:
             return Value(_product(first))
         case "max" | "min":
             return Value(_extreme(first, name))
+        case "log_sum_exp":
+            return Value(_log_sum(first))
     return _matrix(name, first, node, frame)
 
 
@@ -255,6 +266,14 @@ def _extreme(value: Value, name: str) -> Expression:
     for axis in value.axes:
         body = Maximum(axis.index, body)
     return build.multiply(sign, body)
+
+
+def _log_sum(value: Value) -> Expression:
+    """The log of the sum of exponentials; what lies outside a slice adds nothing."""
+    body = value.filled(Constant(-math.inf))
+    for axis in value.axes:
+        body = LogSumExp(axis.index, body)
+    return body
 
 
 def _matrix(name: str, value: Value, node: FunctionCall, frame: Frame) -> Value:

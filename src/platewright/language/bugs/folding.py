@@ -8,6 +8,7 @@ What is computed becomes data. A node with both `<-` and `~` is transformed data
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +70,8 @@ def fold(text: Text, data: Mapping[str, Array], assumed: frozenset[str] = frozen
     logical = [relation for relation in relations if not relation.is_random]
     wanted = _settled(logical, set(constants), random)
     done = _compute_names(text, logical, constants, declared, wanted - random, assumed)
+    sizes = _of_all_left_sides(text, relations, random & wanted, Scope(constants, {}, assumed))
+    declared = {**sizes, **declared}
     twice = {name for name in wanted & random if _overlap(text, name, relations, Scope(constants, {}, assumed))}
     transformed = _compute_names(text, logical, constants, declared, twice, assumed)
     for name in transformed:
@@ -88,7 +91,8 @@ def _compute_from_observed(
 ) -> list[str]:
     """`Y[1:K] ~ dmulti(p[], N)` with `N <- sum(Y[])`: what a draw leans on and its own known values settle is data."""
     complete = {name: values for name, values in observed.items() if not np.isnan(values).any()}
-    logical = [relation for relation in relations if not relation.is_random and relation.name not in constants]
+    random = {relation.name for relation in relations if relation.is_random}
+    logical = [one for one in relations if one.name not in random and one.name not in constants]
     wanted = set()
     for draw in relations:
         if draw.is_random and draw.name in complete:
@@ -135,6 +139,17 @@ def _overlap(text: Text, name: str, relations: list[Relation], scope: Scope) -> 
     return len(np.unique(both, axis=0)) < len(both)
 
 
+def _of_all_left_sides(
+    text: Text, relations: list[Relation], wanted: set[str], scope: Scope
+) -> dict[str, tuple[int, ...]]:
+    """The sizes of arrays that are computed in some cells and drawn in others: `z[i, f[i]] <- ...; z[i, t] ~ ...`."""
+    found = {}
+    for name in wanted:
+        with suppress(NotKnown, BugsError):  # what is wrong with a left side is told where arrays are put together
+            found[name] = _shape(text, name, relations, scope, {})
+    return found
+
+
 def _declared(text: Text, scope: Scope) -> dict[str, tuple[int, ...]]:
     """Sizes from the `var` block, where they are known."""
     found = {}
@@ -165,14 +180,18 @@ def _settled(logical: list[Relation], constants: set[str], random: set[str]) -> 
     by_name: dict[str, set[str]] = {name: set() for name in names}
     for relation in logical:
         by_name[relation.name] |= {element.name for element in relation.uses()}
-    settled = set(names)
-    while True:
-        usable = constants | settled
-        # A random name that is computed as data counts as data only for itself, as others see the random node.
-        bad = {name for name in settled if by_name[name] - usable or by_name[name] & (random - {name})}
-        if not bad:
-            return settled
-        settled -= bad
+    # A random name that is computed as data counts as data only for itself, as others see the random node.
+    waiting = [name for name in names if by_name[name] - constants - names or by_name[name] & (random - {name})]
+    readers: dict[str, list[str]] = {name: [] for name in names}
+    for name, used in by_name.items():
+        for other in used & names:
+            readers[other].append(name)
+    bad = set(waiting)
+    while waiting:
+        further = set(readers[waiting.pop()]) - bad
+        bad |= further
+        waiting += further
+    return names - bad
 
 
 def _compute_names(

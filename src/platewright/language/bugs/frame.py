@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from platewright.algebra import build
-from platewright.algebra.expression import Constant, Expression, Index, Literal, Reference, Size
+from platewright.algebra.expression import Constant, Expression, Index, Lag, Literal, Reference, Size
 from platewright.errors import BugsError
 from platewright.language.bugs.arithmetic import NotKnown
 from platewright.language.bugs.arrays import Block, Fixed, Moving, Piece, Ragged, Span, Spot, distinct, locate, spread
@@ -25,7 +25,9 @@ from platewright.language.bugs.resolve import (
     express,
     is_whole,
     piece_at,
+    variable_axes,
     whole_variable,
+    with_shift,
 )
 from platewright.language.bugs.syntax import Element, Empty, Place, Range
 from platewright.language.bugs.syntax import Expression as Tree
@@ -34,6 +36,15 @@ from platewright.language.bugs.value import Value
 from platewright.language.plate import Plate, membership
 
 Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class GoingOn:
+    """How the rule of a series reads the cell before: as the element before, or where each series begins."""
+
+    piece: Piece
+    axis: int
+    beginnings: Array | None = None
 
 
 @dataclass
@@ -46,6 +57,8 @@ class Frame:
     taken: dict[str, int] = field(default_factory=dict)
     renamed: dict[int, Index] = field(default_factory=dict)
     """Axes that go by another index than that of their plate: the steps of a series after its first."""
+    going_on: GoingOn | None = None
+    """For the rule of a series: how its own cells are read."""
     cutting: bool = False
     """Whether slices with moving ends are cut out of their dimension, so that they can go in step with others."""
 
@@ -261,6 +274,10 @@ class Frame:
             raise self.complain(
                 node.place, f"`{node.name}` is indexed outside its cells", f"within {block.shape}"
             ) from None
+        if self.going_on is not None and node.name == self.piece.name:
+            if self.going_on.beginnings is None:
+                return self._element_before(self.going_on)
+            flat = np.broadcast_to(flat, self.piece.grid.shape).take(self.going_on.beginnings, self.going_on.axis)
         owner = block.owner.reshape(-1)[flat]
         if (owner < 0).any():
             known = self.draft.folded.observed.get(node.name)
@@ -290,6 +307,11 @@ class Frame:
             at = [self._place(node, d, spot, places) for d, spot in enumerate(spots)]
             return build.add(Reference(label, tuple(at[d] for d in order)), shift)
         return choose(self.draft, block, flat, indices, hit)
+
+    def _element_before(self, going_on: GoingOn) -> Expression:
+        whole = variable_axes(self.draft, going_on.piece)
+        at = (Lag(self.indices[axis]) if axis == going_on.axis else self.indices[axis] for _, axis in whole)
+        return with_shift(self.draft, going_on.piece, Reference(self.draft.labels[going_on.piece.number], tuple(at)))
 
     def _in_piece(
         self,

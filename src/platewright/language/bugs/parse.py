@@ -10,6 +10,7 @@ Nothing in the text is ever executed.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from platewright.errors import BugsError, MissingExtra
 from platewright.language.bugs import syntax
 from platewright.language.bugs.complaint import complain
 
-MOST_CHARACTERS = 64_000
+MOST_CHARACTERS = 2_000_000
+"""A parse takes 100 bytes a character at its peak."""
 MOST_BRACKETS = 60
 """Deepest nesting of brackets; the deepest model anyone has shown us uses 9."""
 MOST_LEVELS = 100
@@ -44,6 +46,19 @@ _WORDS = {
     "VAR": "`var`",
     "$END": "the end",
 }
+_REFUSED = {
+    r"D\s*\(": ("differential equations are not solved here", "a solution in closed form"),
+    r"(?:ode|solution)(?:\.\w+)?\s*\(": ("differential equations are not solved here", "a solution in closed form"),
+    r"integral\s*\(": ("integrals over functions are not solved here", "the integral in closed form"),
+    r"jump\.[\w.]+\s*\(": (
+        "the number of terms of a sum is not chosen by jumps between models",
+        "an indicator for each term: g[j] ~ dbern(0.5), and g[j] * b[j] in the sum",
+    ),
+    r"if\s*\(": ("statements are not chosen by conditions", "`ifelse(condition, a, b)`, or `step` and `equals`"),
+    r"while\s*\(": ("loops run over known ranges", "a loop `for (i in 1:N)`, or a sum over a vector"),
+    r"function\s*\(": ("functions are not defined in a model", "the expression where it is used"),
+}
+"""What others say and this reader cannot, by the way it begins: the first of them is the trouble, parsed or not."""
 _OPERATORS = {"PLUS", "MINUS", "TIMES", "POWER", "MATMUL", "COMPARE", "AND", "OR"}
 _SILENT = {"SEMICOLON", "NOT", "BOUNDS"}
 
@@ -57,6 +72,8 @@ def parse(text: str) -> syntax.Text:
     try:
         tree: syntax.Text = parser.parse(text)
     except UnexpectedCharacters as trouble:
+        if (refusal := _refused(text, trouble.pos_in_stream)) is not None:
+            raise refusal from None
         character = text[trouble.pos_in_stream : trouble.pos_in_stream + 1] if trouble.pos_in_stream is not None else ""
         raise complain(
             text,
@@ -65,9 +82,25 @@ def parse(text: str) -> syntax.Text:
             expected=_expected(trouble.allowed or set()),
         ) from None
     except UnexpectedInput as trouble:
-        raise _unexpected(text, trouble) from None
+        refusal = _refused(text, getattr(trouble, "pos_in_stream", None))
+        raise refusal if refusal is not None else _unexpected(text, trouble) from None
+    if (refusal := _refused(text, None)) is not None:
+        raise refusal
     _check_depth(text, tree)
     return syntax.Text(tree.model, tree.data, tree.declared, text)
+
+
+def _refused(text: str, end: int | None) -> BugsError | None:
+    """Where the parse fails after something that is never read, that is the trouble, whatever comes after it."""
+    begun = text[: len(text) if end is None else end + 1]
+    plain = re.sub(r"#[^\n]*|/\*.*?\*/", lambda remark: re.sub(r"[^\n]", " ", remark.group()), begun, flags=re.DOTALL)
+    match = re.search(r"(?<![\w.])(?:" + "|".join(_REFUSED) + ")", plain)
+    if match is None:
+        return None
+    found, instead = next(told for form, told in _REFUSED.items() if re.match(form, match.group()))
+    before = plain[: match.start()]
+    place = (before.count("\n") + 1, match.start() - before.rfind("\n"))
+    return complain(text, place, f"`{match.group().rstrip('( ')}` is not supported: {found}", hint=instead)
 
 
 def check_size(text: str) -> None:

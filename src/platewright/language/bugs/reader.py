@@ -8,8 +8,9 @@ print(read.report)
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +39,20 @@ class BugsModel:
     text: Text
     draft: Draft
     given: Mapping[str, Array] | None = None
+    again: Callable[[object], BugsModel] | None = None
+    """For a text that was read without data: it is read with data, which say how many elements plates have."""
 
     def data(self, more: object = None) -> dict[str, Array]:
         """BUGS data as the model wants them: what is in the data is known; NaN marks missing cells."""
+        if more is not None and self.again is not None:
+            return self._same_model(self.again(more)).data()
         arrays = self._arrays(more)
         found: dict[str, Array] = {}
         for label, source in self.draft.sources.items():
             variable = self.model.variables.get(label)
             if variable is None or source.array not in arrays:
                 continue
+            self._check_shape("data", source.array, arrays[source.array])
             values = self._gather(label, arrays[source.array])
             if variable.kind == "input":
                 found[label] = np.nan_to_num(values, nan=0.0)
@@ -63,10 +69,30 @@ class BugsModel:
         found: dict[str, Array] = {}
         for label, source in self.draft.sources.items():
             if source.array in arrays and self.model.variables[label].kind != "input":
+                self._check_shape("starting values", source.array, arrays[source.array])
                 picked = self._gather(label, arrays[source.array])
                 if np.isfinite(picked).all():
                     found[label] = picked
         return found
+
+    def _check_shape(self, what: str, name: str, values: Array) -> None:
+        wanted = self.draft.shapes.get(name, values.shape)
+        if values.shape != wanted:
+            raise BugsError(
+                f"the {what} of `{name}` have {_shape_word(values.shape)}",
+                expected=f"{_shape_word(wanted)}, as in the model",
+                hint=f"NA where a node has no {'starting value' if what == 'starting values' else 'value'}",
+            )
+
+    def _same_model(self, other: BugsModel) -> BugsModel:
+        """The text read with data, if these data leave the structure as it was found without any."""
+        mine, theirs = (_structure(read.model) for read in (self, other))
+        if mine != theirs:
+            raise BugsError(
+                "with these data the text has another structure than was found without any",
+                hint="read the text with its data: read_bugs(text, data) or read_stan(text, data)",
+            )
+        return other
 
     def values(self, arrays: Mapping[str, Array]) -> dict[str, Array]:
         """Values of all known and random variables, taken from complete BUGS arrays; for evaluating the model."""
@@ -155,7 +181,8 @@ def read_bugs(source: str | Path, data: object = None, model: Model | None = Non
             given.update(read_data(part))
     target = Model(title) if model is None else model
     draft = translate_text(text, given, target)
-    return BugsModel(target, draft.report, text, draft, given)
+    again = partial(read_bugs, source) if data is None else None
+    return BugsModel(target, draft.report, text, draft, given, again)
 
 
 def _text_of(source: str | Path) -> tuple[str, str]:
@@ -168,6 +195,16 @@ def _text_of(source: str | Path) -> tuple[str, str]:
         raise BugsError(f"cannot read {str(source)[:200]}: {trouble}", expected="a path, or BUGS text") from None
 
 
-def known_names(read: BugsModel) -> list[str]:
-    """The BUGS names of the text, for messages and completion."""
-    return sorted({*read.draft.blocks, *read.draft.folded.constants})
+def _structure(model: Model) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Each variable with its kind and the plates that it is on."""
+    return {
+        name: (found.kind, tuple(axis.plate for axis in found.axes))
+        for name, found in model.variables.items()
+        if found.kind != "deterministic"
+    }
+
+
+def _shape_word(shape: tuple[int, ...]) -> str:
+    """`1 value`, `3 values`, `2 x 3 values`."""
+    shown = " x ".join(map(str, shape)) or "1"
+    return f"{shown} value{'' if shown == '1' else 's'}"

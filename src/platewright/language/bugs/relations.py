@@ -51,10 +51,8 @@ class Relation:
     statement: Assignment | Draw
     loops: tuple[Head, ...] = ()
     fixed: tuple[tuple[str, int], ...] = ()
-    series: tuple[Relation, Relation, Relation] | None = None
-    """For a series: its beginning, its rule, and the statement that the rule was made from."""
-    step: int = 0
-    """The dimension along which a series runs."""
+    series: Series | None = None
+    """For a series: what it was made from."""
     limits: tuple[tuple[Head, int], ...] = ()
     """Loops that were unrolled and hang on loops that were not: rounds count where the loop reaches the value."""
 
@@ -89,6 +87,28 @@ class Relation:
             for element in elements(expression):
                 if element.indices is not None or element.name not in variables:
                     yield element
+
+
+@dataclass(frozen=True)
+class Series:
+    """Cells that are each made from the one before; the beginning is a statement, or what other cells hold."""
+
+    rule: Relation
+    rest: Relation
+    """The statement that the rule was made from."""
+    step: int
+    """The dimension along which the series runs."""
+    first: Relation | None = None
+
+    @property
+    def parts(self) -> tuple[Relation, ...]:
+        """The relations whose right sides are read."""
+        return (self.rule,) if self.first is None else (self.first, self.rule)
+
+    @property
+    def written(self) -> tuple[Relation, ...]:
+        """The statements of the text that the series stands for."""
+        return (self.rest,) if self.first is None else (self.first, self.rest)
 
 
 @dataclass(frozen=True)

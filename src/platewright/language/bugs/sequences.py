@@ -4,6 +4,9 @@
     for (t in 2:T) { z[t] ~ dbern(mu[t])                    (what stands between z[t] and z[t-1] is put into the rule)
                      mu[t] <- z[t-1] * phi[t-1] + ... }
 
+    z[i, f[i]] <- 1                                         the plate t within i, ordered; the rule at the first step,
+    for (t in (f[i]+1):T) { z[i,t] ~ dbern(phi*z[i,t-1]) }  with what the cell before it holds, is the start
+
 Only one step back: longer memories are unrolled.
 """
 
@@ -13,11 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from platewright.language.bugs.arithmetic import Scope
-from platewright.language.bugs.arrays import Block, Fixed, Piece, locate, straight
+import numpy as np
+
+from platewright.language.bugs.arithmetic import NotKnown, Scope
+from platewright.language.bugs.arrays import Block, Fixed, Piece, locate, spread, straight
 from platewright.language.bugs.densities import FORMS, canonical
 from platewright.language.bugs.folding import INVERSE_LINKS
-from platewright.language.bugs.relations import Relation
+from platewright.language.bugs.relations import Relation, Series
 from platewright.language.bugs.syntax import (
     Assignment,
     Draw,
@@ -30,6 +35,7 @@ from platewright.language.bugs.syntax import (
     elements,
 )
 
+Array = np.ndarray
 MOST_ROUNDS = 10
 
 
@@ -55,7 +61,92 @@ def as_sequence(circle: Sequence[Piece], blocks: Mapping[str, Block], scope: Sco
         else head
         for head in rest.relation.loops
     )
-    return Relation(rest.relation.statement, loops, rest.relation.fixed, (first.relation, rule, rest.relation), step)
+    series = Series(rule, rest.relation, step, first.relation)
+    return Relation(rest.relation.statement, loops, rest.relation.fixed, series)
+
+
+def going_on(
+    circle: Sequence[Piece], blocks: Mapping[str, Block], observed: Mapping[str, Array], scope: Scope
+) -> Relation | None:
+    """The circle as one relation over ordered loops that goes on from cells of other pieces, or from known ones."""
+    randoms = [piece for piece in circle if piece.relation.is_random]
+    if len(randoms) != 1 or randoms[0].inner or randoms[0].events or not _is_plain(randoms[0]):
+        return None
+    (rest,) = randoms
+    rule = _inlined(rest.relation, circle)
+    if rule is None or any(axis.is_open for axis in rest.grid.axes):
+        return None
+    block = blocks[rest.name]
+    mentions = [element for element in rule.uses() if element.name == rest.name]
+    try:
+        before = [spread(_settled(element, block, rest, scope), rest.grid) for element in mentions]
+    except NotKnown:
+        return None
+    steps = {_step_back(rest.cells(), one) for one in before}
+    if len(steps) != 1 or None in steps:
+        return None
+    (step,) = steps
+    assert step is not None
+    if not _begins_where_the_plate_does(rest, step, before[0], block):
+        return None
+    outside = (block.owner[before[0]] < 0) & ~_has_value(observed.get(rest.name), before[0])
+    return None if outside.any() else replace(rest.relation, series=Series(rule, rest.relation, step))
+
+
+def step_axis(piece: Piece, step: int) -> int | None:
+    """The axis of the grid along which a series runs: that of the loop of its step."""
+    spot = piece.spots[step]
+    varying = [axis for axis, size in enumerate(spot.at.shape) if size > 1] if isinstance(spot, Fixed) else []
+    return varying[0] if len(varying) == 1 else None
+
+
+def beginnings(piece: Piece, axis: int) -> Array:
+    """By the position along an axis: where its series begins. A long axis has one for each round of its outer loop."""
+    values = piece.grid.axes[axis].values[piece.grid.axes[axis].variables[0]]
+    if len(piece.grid.axes[axis].variables) == 1:
+        return np.zeros(len(values), dtype=np.int64)
+    new = np.r_[True, np.diff(values) != 0]
+    return np.maximum.accumulate(np.where(new, np.arange(len(values)), 0))
+
+
+def _settled(element: Element, block: Block, rest: Piece, scope: Scope) -> tuple[Fixed, ...]:
+    found = locate(element, block.shape, rest.grid, scope)
+    if len(found) != len(block.shape) or not all(isinstance(spot, Fixed) for spot in found):
+        raise NotKnown
+    fixed = tuple(spot for spot in found if isinstance(spot, Fixed))
+    if any((spot.at < 0).any() or (spot.at >= size).any() for spot, size in zip(fixed, block.shape)):
+        raise NotKnown
+    return fixed
+
+
+def _step_back(cells: tuple[Array, ...], before: tuple[Array, ...]) -> int | None:
+    """The dimension along which some cells are the ones before others, with all else the same."""
+    apart = [np.unique(there - here).tolist() for here, there in zip(cells, before)]
+    back = [dimension for dimension, values in enumerate(apart) if values == [-1]]
+    return back[0] if len(back) == 1 and all(values == [0] for values in apart if values != [-1]) else None
+
+
+def _begins_where_the_plate_does(rest: Piece, step: int, before: tuple[Array, ...], block: Block) -> bool:
+    """Whether the cell before is the element before along one axis, but at the beginning of each series."""
+    axis = step_axis(rest, step)
+    if axis is None or len(rest.grid.axes[axis].variables) > 2:
+        return False
+    place = np.full(block.shape, -1)
+    size = rest.grid.axes[axis].size
+    along = np.arange(size).reshape([size if k == axis else 1 for k in range(len(rest.grid.axes))])
+    place[rest.cells()] = np.broadcast_to(along, rest.grid.shape)
+    first = (beginnings(rest, axis) == np.arange(size)).reshape(along.shape)
+    return bool((place[before] == np.where(first, -1, along - 1)).all())
+
+
+def _has_value(known: Array | None, cells: tuple[Array, ...]) -> Array:
+    return np.isfinite(known[cells]) if known is not None else np.zeros(np.shape(cells[0]), dtype=bool)
+
+
+def _is_plain(piece: Piece) -> bool:
+    statement = piece.relation.statement
+    assert isinstance(statement, Draw)
+    return statement.density.bounds is None and canonical(statement.density.name) in FORMS
 
 
 def _alike(first: Piece, rest: Piece) -> bool:

@@ -15,7 +15,8 @@ from platewright.algebra.expression import Expression, Index, Lag, Literal, Refe
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.densities import check_density, distribution
 from platewright.language.bugs.draft import Draft, Source
-from platewright.language.bugs.frame import Frame
+from platewright.language.bugs.frame import Frame, GoingOn
+from platewright.language.bugs.sequences import beginnings, step_axis
 from platewright.language.bugs.syntax import Draw
 from platewright.language.plate import Plate
 
@@ -24,11 +25,15 @@ def write_series(
     draft: Draft, piece: Piece, grid_plates: tuple[Plate, ...], cells: tuple[np.ndarray, ...], plates: tuple[Plate, ...]
 ) -> None:
     """Add the variable of a series, with its beginning as `start`."""
+    if len(piece.inner) == 1:
+        write_going_on(draft, piece, grid_plates, cells, plates)
+        return
     first, rule = piece.inner
     label = draft.labels[piece.number]
     statement, beginning = rule.relation.statement, first.relation.statement
     assert isinstance(statement, Draw) and isinstance(beginning, Draw)
-    along = piece.axis_of(piece.relation.step)
+    assert piece.relation.series is not None
+    along = piece.axis_of(piece.relation.series.step)
     assert along is not None
     axis = along[0]
     step = grid_plates[axis]
@@ -46,6 +51,24 @@ def write_series(
     }
     draft.add_random(label, replace(following, given=given, start=start))
     draft.report.notes.append(f"{label} is a series along the ordered plate {step.name}")
+
+
+def write_going_on(
+    draft: Draft, piece: Piece, grid_plates: tuple[Plate, ...], cells: tuple[np.ndarray, ...], plates: tuple[Plate, ...]
+) -> None:
+    """Add the variable of a series that begins after cells of others: there its rule reads those."""
+    label, statement, series = draft.labels[piece.number], piece.inner[0].relation.statement, piece.relation.series
+    assert isinstance(statement, Draw) and series is not None
+    axis = step_axis(piece, series.step)
+    assert axis is not None
+    rule = replace(piece, relation=series.rule)
+    frame = Frame(draft, rule, grid_plates, going_on=GoingOn(piece, axis))
+    name = check_density(statement.density, frame)
+    draft.sources[label] = Source(piece.name, cells, 1.0 if name == "dcat" else 0.0)
+    following = distribution(name, statement.density, frame, plates, ())
+    first = Frame(draft, rule, grid_plates, going_on=GoingOn(piece, axis, beginnings(piece, axis)))
+    draft.add_random(label, replace(following, start=distribution(name, statement.density, first, plates, ())))
+    draft.report.notes.append(f"{label} is a series along the ordered plate {grid_plates[axis].name}")
 
 
 def one_back(whole: Expression, steps: Index, index: Index) -> Expression:

@@ -24,31 +24,34 @@ from platewright.language.bugs.cycles import (
     parents_of,
     values_of,
 )
+from platewright.language.bugs.dirichlet_zeros import without_zeros
 from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.folding import Folded, fold
 from platewright.language.bugs.forward import stays_whole
-from platewright.language.bugs.plating import Plating
+from platewright.language.bugs.plating import Plating, Token
 from platewright.language.bugs.relations import Head, Relation, flatten, lay_out, unroll
 from platewright.language.bugs.report import Report
-from platewright.language.bugs.sequences import as_sequence
+from platewright.language.bugs.sequences import as_sequence, going_on, step_axis
 from platewright.language.bugs.standing_in import stand_in
 from platewright.language.bugs.syntax import Draw, Element, Number, Range, Text, elements
 from platewright.language.bugs.writing import declare_circle, declare_forward, open_circles, write_piece
 from platewright.language.model import Model
 
 Array = np.ndarray
+MOST_STATEMENTS = 50_000
+"""Statements as they are written: each takes a little less than a millisecond to read, and 10 KB."""
 MOST_PIECES = 1_000
-"""Statements of a text, or nodes after unrolling: each takes about a millisecond to read."""
+"""Nodes that unrolling may add."""
 
 
 def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -> Draft:
     """Fill the model with what the text says; the draft remembers what went where."""
-    if len(said := [*flatten(text.data), *flatten(text.model)]) > MOST_PIECES:
-        found, place = f"the text has {len(said):,} statements", said[MOST_PIECES].place
-        raise complain(text.source, place, found, f"at most {MOST_PIECES:,}", "write what repeats as a loop")
+    if len(said := [*flatten(text.data), *flatten(text.model)]) > MOST_STATEMENTS:
+        found, place = f"the text has {len(said):,} statements", said[MOST_STATEMENTS].place
+        raise complain(text.source, place, found, f"at most {MOST_STATEMENTS:,}", "write what repeats as a loop")
     report = Report()
     known, assumed = (dict(data), frozenset()) if data is not None else stand_in(text)
-    folded = fold(text, known, assumed)
+    folded = without_zeros(fold(text, known, assumed), text.source)
     report.computed = [name for name in folded.computed if data is not None or name not in assumed]
     relations = merge_alike(folded, text)
     relations, blocks, shapes, order = _cut(relations, folded, text, report)
@@ -56,7 +59,7 @@ def translate_text(text: Text, data: Mapping[str, Array] | None, model: Model) -
     plating = Plating(shapes, folded.scope, constants)
     union = plating.read([piece for block in blocks.values() for piece in block.pieces])
     draft = Draft(text.source, folded, shapes, blocks, union, plating.levels, model, report)
-    draft.ordered |= {("dim", name, p.relation.step) for name, b in blocks.items() for p in b.pieces if p.inner}
+    draft.ordered |= {_ordered(piece) for block in blocks.values() for piece in block.pieces if piece.inner}
     _name(draft)
     draft.keep_names()
     needed = _needed(blocks, order.pieces, draft)
@@ -134,20 +137,22 @@ def _cut(
         series = {
             found.name: found
             for circle in order.circles
-            if (found := as_sequence(circle, blocks, scope)) is not None and found.name not in barred
+            if (found := as_sequence(circle, blocks, scope) or going_on(circle, blocks, folded.observed, scope))
+            and found.name not in barred
         }
         if series:
             now = _with_series(now, series)
             continue
         if again := {piece.name for circle in order.circles for piece in circle if piece.inner}:
             barred |= again
-            now = [part for one in now for part in (one.series[::2] if one.name in again and one.series else (one,))]
+            now = [part for one in now for part in (one.series.written if one.name in again and one.series else (one,))]
             continue
         forward = tuple(one for one in order.circles if stays_whole(one, blocks, folded.observed, scope))
         order = replace(order, forward=forward)
         chosen = _to_unroll(order, scope)
         following = [] if chosen or folded.assumed else loops_to_follow(blocks, scope)
-        if len(now) + sum(len(values_of(piece, variable)) for piece, variable in following) <= MOST_PIECES:
+        added = len(now) - len(relations) + sum(len(values_of(piece, variable)) for piece, variable in following)
+        if added <= MOST_PIECES:
             chosen |= {piece.number: variable for piece, variable in following}
         if not chosen:
             return now, blocks, shapes, order
@@ -158,7 +163,7 @@ def _cut(
                 "the data, for its length",
             )  # fmt: skip
         pieces = {number: piece for piece in order.pieces if (number := piece.number) in chosen}
-        _check_length(now, chosen, pieces, text)
+        _check_length(len(now) - len(relations), chosen, pieces, text)
         why = "it reads cells that are unrolled" if following else "its cells depend on one another"
         now = _unrolled(now, chosen, pieces, why, report)
 
@@ -174,11 +179,9 @@ def _to_unroll(order: Order, scope: Scope) -> dict[int, str]:
     return chosen
 
 
-def _check_length(
-    relations: Sequence[Relation], chosen: Mapping[int, str], pieces: Mapping[int, Piece], text: Text
-) -> None:
+def _check_length(already: int, chosen: Mapping[int, str], pieces: Mapping[int, Piece], text: Text) -> None:
     """Refuse to unroll into more pieces than a model may have."""
-    expected = len(relations) + sum(len(values_of(pieces[number], variable)) for number, variable in chosen.items())
+    expected = already + sum(len(values_of(pieces[number], variable)) for number, variable in chosen.items())
     if expected > MOST_PIECES:
         raise complain(
             text.source,
@@ -206,16 +209,25 @@ def _unrolled(
 
 
 def _with_series(relations: Sequence[Relation], series: Mapping[str, Relation]) -> list[Relation]:
-    """Each series in place of its first statement, its other one gone."""
+    """Each series in place of the first of its statements, the other one gone."""
     found: list[Relation] = []
     placed: set[str] = set()
     for relation in relations:
-        if relation.name not in series:
+        whole = series.get(relation.name)
+        if whole is None or whole.series is None or relation not in whole.series.written:
             found.append(relation)
         elif relation.name not in placed:
             placed.add(relation.name)
-            found.append(series[relation.name])
+            found.append(whole)
     return found
+
+
+def _ordered(piece: Piece) -> Token:
+    """The set along which a series runs: the dimension of its array, or the loop that goes on from other cells."""
+    assert piece.relation.series is not None
+    if piece.relation.series.first is not None:
+        return "dim", piece.name, piece.relation.series.step
+    return "loop", piece.number, step_axis(piece, piece.relation.series.step)
 
 
 def text_place(pieces: Mapping[int, Piece]) -> tuple[int, int]:

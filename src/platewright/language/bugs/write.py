@@ -2,16 +2,18 @@
 
     m.y = pw.Normal(m.a, precision=m.tau, plates=row)   ->   for (at.row in 1:n.row) { y[at.row] ~ dnorm(a, tau) }
 
-Categories count from 1 there and from 0 here; sizes of plates are names `n.<plate>` that the data must give. Series,
-potentials and undirected nodes are declined by name.
+A series has a loop of one round for its start and one from the second step on. Categories count from 1 there and from
+0 here; sizes of plates are names `n.<plate>` that the data must give. Potentials and undirected nodes are declined by
+name, and series within another plate, whose beginnings only the data tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
+from platewright.algebra.build import exp
 from platewright.algebra.expression import (
     Add,
     Call,
@@ -31,10 +33,13 @@ from platewright.algebra.expression import (
     Sum,
     Where,
     free_indices,
+    names,
+    rebuild,
 )
 from platewright.errors import ModelError
-from platewright.language.bugs.densities import FORMS
+from platewright.language.bugs.densities import FORMS, Form
 from platewright.language.model import Model
+from platewright.language.plate import beginning
 from platewright.language.variable import Variable
 
 _CALLS = {
@@ -75,6 +80,8 @@ class _Page:
     lines: list[str] = field(default_factory=list)
     helpers: int = 0
     loops: dict[str, str] = field(default_factory=dict)
+    steps: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """For plates along which only a part is written now: the first step and the last."""
 
     def word(self, name: str) -> str:
         """A variable's name in the text."""
@@ -101,8 +108,13 @@ class _Page:
 
     def statement(self, axes: tuple[Index, ...], text: str) -> None:
         """One statement inside the loops of its axes."""
-        heads = "".join(f"for ({self.loop(axis)} in 1:{self.size(axis.plate)}) {{ " for axis in axes)
+        heads = "".join(f"for ({self.loop(axis)} in {self.span(axis.plate)}) {{ " for axis in axes)
         self.lines.append(f"  {heads}{text}{' }' * len(axes)}")
+
+    def span(self, plate: str) -> str:
+        """The steps of a loop over a plate."""
+        first, last = self.steps.get(plate, ("1", self.size(plate)))
+        return f"{first}:{last}"
 
     def size(self, plate: str) -> str:
         """The size of a plate: a number, or the name that the data give."""
@@ -136,17 +148,44 @@ def _write_draw(page: _Page, variable: Variable) -> None:
         target = _element(page.word(variable.name), [page.loop(axis) for axis in variable.plates])
         page.statement(variable.plates, f"{target} ~ {_HALVES[family].format(_text(spread, page))} T(0, )")
         return
-    if known is None or "first@" in "".join(_names(variable.log_density)):
+    if known is None:
         raise ModelError(f"`{variable.name}` is a {family} that BUGS cannot say", expected=", ".join(_BY_FAMILY))
-    density, form = known
-    given = dict(variable.parameters)
+    steps = [axis for axis in variable.plates if beginning(axis.plate) in names(variable.log_density)]
+    if not steps:
+        _write_distribution(page, variable, *known, dict(variable.parameters))
+        return
+    (step,) = steps
+    plate = page.model.plates[step.plate]
+    if plate.within is not None:
+        raise ModelError(f"`{variable.name}` is a series on {plate}: where each begins has no BUGS text")
+    first = Reference(beginning(step.plate), (step,))
+    for span, begins in ((("1", "1"), True), (("2", page.size(step.plate)), False)):
+        page.steps[step.plate] = span
+        given = {word: _branch(value, first, begins) for word, value in variable.parameters}
+        _write_distribution(page, variable, *known, given)
+        del page.steps[step.plate]
+
+
+def _branch(whole: Expression, first: Reference, begins: bool) -> Expression:
+    """What an expression is at the first step of a series, or at all later ones."""
+    if isinstance(whole, Where) and whole.condition == first:
+        return _branch(whole.then if begins else whole.otherwise, first, begins)
+    return rebuild(whole, lambda part: _branch(part, first, begins))
+
+
+def _write_distribution(
+    page: _Page, variable: Variable, density: str, form: Form, given: Mapping[str, Expression]
+) -> None:
+    assert variable.family is not None
+    family = (variable.family.within or variable.family).name
     shown: list[str] = []
     for word in form.words:
         value = given.get(word if word in given else _VECTORS.get(family, ""))
         if value is None:
             raise ModelError(f"`{variable.name}`: {word} of {family} has no BUGS text")
         rank = form.rank(len(shown))
-        shown.append(_array(page, variable, value, rank) if rank else _text(value, page))
+        is_log = given.get("log_probabilities") is value
+        shown.append(_array(page, variable, exp(value) if is_log else value, rank) if rank else _text(value, page))
     events = [f"1:{page.size(axis.plate)}" for axis in variable.events]
     target = _element(page.word(variable.name), [*(page.loop(axis) for axis in variable.plates), *events])
     page.statement(variable.plates, f"{target} ~ {density}({', '.join(shown)}){_bounds(page, variable)}")
@@ -162,25 +201,15 @@ def _bounds(page: _Page, variable: Variable) -> str:
 
 
 def _array(page: _Page, variable: Variable, value: Expression, rank: int) -> str:
-    """A vector or matrix parameter as a slice of a helper array; log probabilities are taken back."""
-    from platewright.algebra.build import exp
-
+    """A vector or matrix parameter as a slice of a helper array."""
     inside = sorted(free_indices(value) - set(variable.plates), key=lambda index: index.name)
     if len(inside) < rank:  # the same number everywhere, or along one of the axes
         own = variable.events[0] if variable.events else inside[0]
         inside += [index for index in (own, Index(own.name + "'", own.plate)) if index not in inside]
     events = tuple(inside[:rank])
-    given = dict(variable.parameters)
-    body = exp(value) if given.get("log_probabilities") is value else value
-    name = page.define((*variable.plates, *events), _text(body, page))
+    name = page.define((*variable.plates, *events), _text(value, page))
     slices = [f"1:{page.size(event.plate)}" for event in events]
     return _element(name, [*(page.loop(axis) for axis in variable.plates), *slices])
-
-
-def _names(whole: Expression) -> list[str]:
-    from platewright.algebra.expression import names
-
-    return sorted(names(whole))
 
 
 def _text(whole: Expression, page: _Page) -> str:

@@ -14,11 +14,12 @@ from platewright.algebra.expression import ZERO, Expression, Reference, free_ind
 from platewright.errors import BugsError, PlatewrightError
 from platewright.language.bugs.arrays import Piece
 from platewright.language.bugs.bounds import absorbed, factor
-from platewright.language.bugs.circles import check_parts
+from platewright.language.bugs.circles import check_lines, check_parts
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.densities import (
     CONDITIONS,
     DENSITIES,
+    FACTOR,
     check_density,
     condition,
     distribution,
@@ -34,6 +35,7 @@ from platewright.language.constructors import Flat
 from platewright.language.distribution import Distribution, Input, Undirected
 from platewright.language.naming import named
 from platewright.language.plate import Plate
+from platewright.language.variable import DENSITY
 
 
 def write_piece(draft: Draft, piece: Piece, is_needed: bool, in_circle: bool) -> None:
@@ -106,6 +108,9 @@ def _write_draw(draft: Draft, frame: Frame, statement: Draw, in_circle: bool) ->
     every = _axes(frame)
     plates, events = every[: len(every) - len(piece.events)], every[len(every) - len(piece.events) :]
     cells = _ordered_cells(draft, piece)
+    if name == FACTOR:
+        draft.add_potential(draft.fresh(label), _spread(scalar(density.arguments[0], frame), plates))
+        return
     if name in CONDITIONS:
         _write_condition(draft, frame, name, density, plates, cells)
         return
@@ -139,7 +144,7 @@ def _write_draw(draft: Draft, frame: Frame, statement: Draw, in_circle: bool) ->
 
 
 def _event_count(name: str) -> int:
-    return {"dmnorm": 1, "dmnorm.vcov": 1, "dmt": 1, "dmulti": 1, "ddirich": 1, "dwish": 2}.get(name, 0)
+    return {"dmnorm": 1, "dmnorm.vcov": 1, "dinvwish": 2, "dmt": 1, "dmulti": 1, "ddirich": 1, "dwish": 2}.get(name, 0)
 
 
 def _ordered_cells(draft: Draft, piece: Piece) -> tuple[np.ndarray, ...]:
@@ -193,11 +198,15 @@ def _write_density(
     body = form(x, *arguments)
     if density.bounds is not None:
         body = build.add(body, factor(name, density, frame, x))
-    # A factor repeats over the plates in it: one that lacks some (`dloglik` of a constant) is spread over them.
+    draft.add_potential(draft.fresh(f"{label}{DENSITY}"), _spread(body, plates))
+    draft.report.notes.append(f"{label}: `{density.name}` is not on the shelf; it is a log factor on a flat variable")
+
+
+def _spread(body: Expression, plates: Sequence[Plate]) -> Expression:
+    """A factor repeats over the plates in it: one that lacks some (`dloglik` of a constant) is spread over them."""
     missing = [plate for plate in plates if plate.index not in free_indices(body)]
     keep = build.add(*(build.multiply(1e-300, plate.index) for plate in missing)) if missing else ZERO
-    draft.add_potential(draft.fresh(f"{label}_density"), build.add(body, keep))
-    draft.report.notes.append(f"{label}: `{density.name}` is not on the shelf; it is a log factor on a flat variable")
+    return build.add(body, keep)
 
 
 def declare_forward(draft: Draft, circle: Sequence[Piece]) -> None:
@@ -215,6 +224,7 @@ def declare_circle(draft: Draft, circle: Sequence[Piece]) -> None:
     if not any(piece.relation.is_random for piece in circle):
         raise complain(draft.text, circle[0].relation.place, f"`{circle[0].name}` is defined by itself",
                        "definitions without a circle")  # fmt: skip
+    check_lines(draft, circle)
     for piece in circle:
         if not piece.relation.is_random:
             continue

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from platewright.language.model import Model
-from platewright.language.networks.network import Conditional, directed_model
+from platewright.language.networks.network import Conditional, directed_model, learnable_model
 from platewright.language.networks.tokens import Words, read_text
 
 M = TypeVar("M", bound=Model)
@@ -33,13 +33,32 @@ _WORDS = re.compile(
 )
 
 
-def read_bif(source: str | Path, make: Callable[[str], M] = _PLAIN) -> M:
+def read_bif(
+    source: str | Path,
+    make: Callable[[str], M] = _PLAIN,
+    learnable: bool = False,
+    sample_size: float = 1.0,
+    around_tables: bool = False,
+) -> M:
     """The model in a BIF file (plain or gzip) or text; `make` makes the empty model from a title.
 
-    Names that Python does not allow are changed (`a-b` to `a_b`); state labels stay as they are.
+    Names that Python does not allow are changed (`a-b` to `a_b`); state labels stay as they are. `learnable` makes the
+    tables unknown, under a prior worth `sample_size` rows of data.
     """
     text, title = read_text(source)
-    return _Reader(Words(text, title, _WORDS)).read(make)
+    reader = _Reader(Words(text, title, _WORDS))
+    found = reader.read()
+    if learnable:
+        return learnable_model(make, reader.title, reader.labels, found, sample_size, around_tables)
+    return directed_model(make, reader.title, reader.labels, found)
+
+
+def read_parents(source: str | Path) -> dict[str, tuple[str, ...]]:
+    """The variables of a BIF file or text with their parents, in the order of the text."""
+    text, title = read_text(source)
+    reader = _Reader(Words(text, title, _WORDS))
+    above = {conditional.name: conditional.parents for conditional in reader.read()}
+    return {name: tuple(above[name]) for name in reader.labels}
 
 
 class _Reader:
@@ -49,7 +68,7 @@ class _Reader:
         self.labels: dict[str, tuple[str, ...]] = {}
         self.conditionals: dict[str, Conditional] = {}
 
-    def read(self, make: Callable[[str], M]) -> M:
+    def read(self) -> list[Conditional]:
         words = self.words
         while not words.is_done():
             match words.peek():
@@ -66,7 +85,7 @@ class _Reader:
                 raise words.error(f"variable `{name}` has no probabilities", f"probability ( {name} ...) {{ ... }}")
         if not self.labels:
             raise words.error("there is no variable in this text", "variable NAME { type discrete ... }")
-        return directed_model(make, self.title, self.labels, self.conditionals.values())
+        return list(self.conditionals.values())
 
     def _network(self) -> None:
         words = self.words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ from typing import TypeVar
 import numpy as np
 
 from platewright.algebra.build import log
-from platewright.errors import CycleError
-from platewright.language.constructors import Categorical
+from platewright.errors import CycleError, ModelError
+from platewright.language.constructors import Categorical, Dirichlet
 from platewright.language.distribution import Undirected, array
 from platewright.language.model import Model
 from platewright.language.plate import Plate
@@ -67,6 +68,40 @@ def directed_model(
         if found.parents:
             table = table[tuple(getattr(model, safe[parent]) for parent in found.parents)]
         setattr(model, safe[found.name], Categorical(table, over=plate))
+    return model
+
+
+def learnable_model(
+    make: Callable[[str], M],
+    title: str,
+    labels: Mapping[str, Sequence[object]],
+    conditionals: Iterable[Conditional],
+    sample_size: float,
+    around_tables: bool,
+) -> M:
+    """The same network over rows of data, its tables unknown: every row of one is Dirichlet.
+
+    The prior is worth `sample_size` rows of data for each table, spread evenly over its cells (the evidence is then the
+    BDeu score), or as the given table has them under parents that are all alike.
+    """
+    if not (isinstance(sample_size, (int, float)) and 0 < sample_size < math.inf):
+        raise ModelError(f"a prior worth {sample_size!r} rows", where="sample_size", expected="a positive number")
+    model = make(title)
+    safe = legal_names([*labels, *(f"{name}_table" for name in labels), "row"], type(model))
+    plates = _plates(model, safe, labels)
+    row = model.plate(safe["row"])
+    for found in parents_first({conditional.name: conditional for conditional in conditionals}):
+        plate, over = plates[found.name], [plates[parent] for parent in found.parents]
+        shares = found.values if around_tables else np.full(found.values.shape, 1 / found.values.shape[-1])
+        prior = array(shares * (sample_size / np.prod(found.values.shape[:-1])), over=[*over, plate])
+        if (shares == 0).any():
+            cause = f"the table of `{found.name}` has zeros, which no data could change"
+            raise ModelError(cause, where="around_tables=True", expected="probabilities above 0")
+        setattr(model, safe[f"{found.name}_table"], Dirichlet(prior, over=plate, plates=tuple(over)))
+        table = getattr(model, safe[f"{found.name}_table"])
+        if found.parents:
+            table = table[tuple(getattr(model, safe[parent]) for parent in found.parents)]
+        setattr(model, safe[found.name], Categorical(table, over=plate, plates=row))
     return model
 
 

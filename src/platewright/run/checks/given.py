@@ -58,7 +58,7 @@ def checks_of(graph: Graph, columns: Collection[str]) -> Checks:
             parameter = family.argument(name)
             if parameter.domain.is_unbounded and _is_spelled(node, name):
                 continue  # the logarithm of a probability may be minus infinity
-            behind = _behind(graph, written)
+            behind = variables_behind(graph, written)
             own = tuple(sorted(name for name in behind if name in columns))
             is_whole = all(name in columns or graph.nodes[name].kind == "deterministic" for name in behind)
             is_free = parameter.domain.is_unbounded or parameter.domain.kind == "matrix"
@@ -66,9 +66,9 @@ def checks_of(graph: Graph, columns: Collection[str]) -> Checks:
                 continue
             if parameter.domain.kind == "matrix" and not isinstance(written, Reference):
                 continue  # a computed one is factored in any case, and may be definite but for rounding
-            axes = (*node.plates, *_events(node, written, parameter.rank))
+            axes = (*node.plates, *inner_axes(node, written, parameter.rank))
             found.append(Given(node, parameter, written, axes, own, is_whole))
-    wanted = {name for given in found for name in _behind(graph, given.written)}
+    wanted = {name for given in found for name in variables_behind(graph, given.written)}
     order = topological(graph) if wanted else ()
     functions = tuple(name for name in order if name in wanted and graph.nodes[name].kind == "deterministic")
     return Checks(graph, tuple(found), tuple(sorted(wanted)), functions)
@@ -118,7 +118,7 @@ def _is_spelled(node: Variable, name: str) -> bool:
     return node.family is not None and any(word in node.family.spelled.get(name, {}) for word, _ in node.given)
 
 
-def _behind(graph: Graph, written: Expression) -> frozenset[str]:
+def variables_behind(graph: Graph, written: Expression) -> frozenset[str]:
     """The variables that an expression depends on, deterministic ones with those that they are functions of."""
     found: set[str] = set()
     left = [*names(written)]
@@ -140,7 +140,7 @@ def _looks_back(graph: Graph, written: Expression, behind: frozenset[str]) -> bo
     return any(isinstance(part, Lag) for whole in every for part in walk(whole))
 
 
-def _events(node: Variable, written: Expression, rank: int) -> tuple[Index, ...]:
+def inner_axes(node: Variable, written: Expression, rank: int) -> tuple[Index, ...]:
     """The axes inside one value that a parameter has."""
     if not rank:
         return ()

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from platewright.backends.kernels import impossible
 from platewright.errors import ImproperPosterior, NotFinite, ParameterError, PlatewrightError
 from platewright.family import Array
-from platewright.schemas.expectations import IMPOSSIBLE
 
 RUNAWAY = 1e9
 """In units of the data, how far draws may be from zero under a flat prior."""
@@ -26,13 +26,18 @@ def check_counts(least: int = 1, **counts: float) -> None:
 
 def check_possible(name: str, log_weight: Array) -> None:
     """Data that no value of a hidden variable allows are an error, never a NaN."""
-    impossible = np.argwhere(np.asarray(log_weight) <= IMPOSSIBLE / 2)
-    if not len(impossible):
-        return
-    where = ", ".join(str(number) for number in impossible[0])
-    raise PlatewrightError(
-        f"the data have probability zero whatever `{name}` is",
-        where=f"element {where} of `{name}`" if where else "",
+    try:
+        impossible.check_possible(name, log_weight)
+    except impossible.ImpossibleData as error:
+        raise impossible_data(error) from error
+
+
+def impossible_data(found: impossible.ImpossibleData) -> PlatewrightError:
+    """The error that says so."""
+    where = ", ".join(map(str, found.place))
+    return PlatewrightError(
+        f"the data have probability zero whatever `{found.name}` is",
+        where=f"element {where} of `{found.name}`" if where else "",
         expected="data that the model can produce",
         hint="look for probabilities of exactly 0 or 1 in the model",
     )

@@ -27,7 +27,6 @@ from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.em import Runner
 from platewright.run.hidden.mean_field_search import run_mean_field
-from platewright.run.hidden.soft_start import start_expectations
 from platewright.run.samplers.collapsed import CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.schemas.collapsed import CollapsedPlan
@@ -106,8 +105,7 @@ def _em(plan: EMPlan, values: Mapping[str, Array], sizes: Mapping[str, int], see
     hidden = plan.latent.names
     columns = {name: array for name, array in values.items() if name not in hidden and name not in plan.graph.unknown}
     runner = Runner(plan, columns, sizes)
-    start = start_expectations(plan, columns, sizes, np.random.default_rng(seed))
-    result = runner.run(start, 15, 0.0)
+    result = runner.run(runner.guessed(np.random.default_rng(seed)), 15, 0.0)
     falls = max((a - b for a, b in zip(result.objective, result.objective[1:], strict=False)), default=0.0)
     laws = [Law("the objective never falls", max(falls, 0.0), falls <= 1e-9 * (1 + abs(result.objective[-1])))]
     laws += _slopes(runner, result.values)
@@ -135,20 +133,22 @@ def _slopes(runner: Runner, values: Mapping[str, Array]) -> list[Law]:
     """Slopes of expected log factors are those of the objective itself, beside a place where they vanish."""
     laws = []
     for number, hill in enumerate(runner.hills, start=len(runner.plan.blocks)):
-        u = hill.coordinates.free(values) + ASIDE
-        at = {**values, **hill.coordinates.values(u)[0]}
+        named, back, program = runner.text.named, runner.text.back, runner.plan.latent.programs[number]
+        u = hill.coordinates.free(named(values)) + ASIDE
+        at = {**values, **back(hill.coordinates.values(u)[0])}
         seen = runner.expected(at)
         everything = {**runner.columns, **at, **seen.expectations}
-        hill.given({**everything, **runner.summed(runner.plan.latent.programs[number], everything)})
+        sums = runner.text.statistics(number, runner.summed(program, everything))
+        hill.given({**named(everything), **sums})
         _, slope = looked(hill, u)
         errors = []
         for place in range(min(len(u), MOST_SLOPES)):
             apart = NEAR * (np.arange(len(u)) == place)
-            ends = [runner.expected({**at, **hill.coordinates.values(end)[0]}) for end in (u + apart, u - apart)]
+            ends = [runner.expected({**at, **back(hill.coordinates.values(end)[0])}) for end in (u + apart, u - apart)]
             errors.append(abs((ends[0].objective - ends[1].objective) / (2 * NEAR) - slope[place]))
         error = max(errors, default=0.0) / (1 + abs(seen.objective))
-        named = ", ".join(part.name for part in hill.coordinates.parts)
-        laws.append(Law(f"slopes in {named} are those of the objective", float(error), bool(error < OF_SLOPES)))
+        shown = ", ".join(runner.text.things[part.name] for part in hill.coordinates.parts)
+        laws.append(Law(f"slopes in {shown} are those of the objective", float(error), bool(error < OF_SLOPES)))
     return laws
 
 

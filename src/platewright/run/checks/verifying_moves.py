@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.hidden_chain import ChainWeights
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import beginning
 from platewright.run.checks.verifying import TOLERANCE, Law
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.hidden.chain import ChainWeights, chain_weights
+from platewright.run.hidden.chain import chain_weights
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.evidence_given import evidence_given
 from platewright.run.samplers.slicing import element_density
@@ -30,6 +31,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
+    MirrorBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -66,7 +68,7 @@ def verify_moves(
                 laws += joint.chain(graph, block, generator)
             case SliceBlock() | BoundedBlock():
                 laws += joint.slice(graph, block, generator)
-            case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock():
+            case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | MirrorBlock():
                 laws += joint.path(graph, block, generator)
     return tuple(laws)
 
@@ -114,7 +116,7 @@ class _Joint:
     def path(
         self,
         graph: Graph,
-        block: HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock,
+        block: HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | MirrorBlock,
         generator: np.random.Generator,
     ) -> list[Law]:
         """The density on coordinates without constraints, and its gradient where paths follow it."""

@@ -93,12 +93,21 @@ def annealed(
     run = Annealed(plan, columns, sizes)
     ladder = (np.arange(powers + 1) / powers) ** BEND
     generators = np.random.default_rng(seed).spawn(particles)
-    logs = np.array([run.log_weight(ladder, sweeps, generators[k]) for k in progress(range(particles), "annealed")])
+    weighed: list[float] = []
+    cut = ""
+    try:
+        for k in progress(range(particles), "annealed"):
+            weighed.append(run.log_weight(ladder, sweeps, generators[k]))
+    except KeyboardInterrupt:
+        if np.isfinite(weighed).sum() < 2:
+            raise  # no estimate yet, nor how far off it may be
+        cut = f"interrupted: {len(weighed)} of "
+    logs = np.array(weighed)
     if np.isneginf(logs).all():
         raise NotFinite("every particle met data of probability zero", hint="use more particles, or by='chib'")
     if np.isnan(logs).any():
         raise NotFinite("the likelihood of a particle is NaN", hint="look for values at the edge of their range")
     weights = np.exp(logs - logs.max())
     worth = weights.sum() ** 2 / (weights**2).sum()
-    detail = f"{particles} particles over {powers} powers, worth {worth:.0f} of equal weight"
+    detail = f"{cut}{particles} particles over {powers} powers, worth {worth:.0f} of equal weight"
     return Evidence(log_mean(logs), "annealed", error_of_independent(logs), detail)

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from platewright.backends.kernels.enumeration import MOST_ASSIGNMENTS
 from platewright.derive.planner import AnyPlan, choose_plan
 from platewright.errors import NotSolvable, PlatewrightError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.recognition.exchangeable import find_symmetries
+from platewright.run.checkpoint import Checkpoint
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.evidence.evidence_annealed import annealed
 from platewright.run.evidence.evidence_chib import MOST_RELABELLINGS, chib
@@ -20,8 +23,8 @@ from platewright.run.evidence.evidence_enumeration import enumerated, listing, s
 from platewright.run.evidence.evidence_laplace import laplace
 from platewright.run.evidence.evidence_quadrature import quadrature, why_not
 from platewright.run.hidden.em_fit import Point
-from platewright.run.results.shown import Shown
-from platewright.run.samplers.sampled import Sampled
+from platewright.run.results.result import Result
+from platewright.run.samplers.sampled import Sampled, Summed
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.evidence import EvidencePlan
 
@@ -34,7 +37,7 @@ NEXT = {
 OPTIONS = {
     "enumeration": ("most",),
     "quadrature": ("most",),
-    "chib": ("chains", "draws", "warm_up", "thin"),
+    "chib": ("chains", "draws", "warm_up", "thin", "checkpoint"),
     "annealed": ("particles", "powers", "sweeps"),
     "laplace": ("restarts",),
 }
@@ -42,7 +45,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EvidenceFit(Shown):
+class EvidenceFit(Result):
     """What `m.learn(data, goal="evidence")` returns where there is no closed form."""
 
     derivation: EvidencePlan
@@ -68,7 +71,20 @@ class EvidenceFit(Shown):
         told = self.mode if self.sampled is None else self.sampled.chains
         return tuple(name for name in self.derivation.unknown if name in told)
 
-    def __getitem__(self, name: str) -> Sampled | Point:
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Functions of unknowns, where there are draws."""
+        return () if self.sampled is None else self.sampled.functions
+
+    def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
+        """Draws of the Gibbs run behind the evidence, or the mode, `count` times."""
+        if self.sampled is not None:
+            return self.sampled.draws(count, seed)
+        if not self.mode:
+            raise self._lacks("draws")
+        return {name: np.broadcast_to(value, (count, *np.shape(value))) for name, value in self.mode.items()}
+
+    def __getitem__(self, name: str) -> Sampled | Summed | Point:
         """What the method learned about an unknown on its way."""
         if self.sampled is not None:
             return self.sampled[name]
@@ -102,6 +118,11 @@ def settled(plan: AnyPlan, by: str, columns: Mapping[str, Array], sizes: Mapping
     declined = too_large(plan, columns, sizes)
     if declined is None or by != "auto":
         return plan
+    return next_method(plan, declined, columns, sizes)
+
+
+def next_method(plan: AnyPlan, declined: Declined, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> AnyPlan:
+    """What takes over from a method that does not suit the data, with the reasons of all before it."""
     refusals = [*plan.declined, declined]
     for name in NEXT[plan.schema]:
         try:
@@ -109,10 +130,10 @@ def settled(plan: AnyPlan, by: str, columns: Mapping[str, Array], sizes: Mapping
         except NotSolvable as error:
             refusals.append(Declined(name, error.found))
             continue
-        declined = too_large(found, columns, sizes)
-        if declined is None:
+        reason = too_large(found, columns, sizes)
+        if reason is None:
             return replace(found, declined=tuple(refusals))
-        refusals.append(declined)
+        refusals.append(reason)
     reasons = "\n    ".join(f"{refusal.operation} declined: {refusal.reason}" for refusal in refusals)
     raise NotSolvable(
         f"no method gives the evidence of `{plan.graph.title}` on these data:\n    {reasons}",
@@ -128,6 +149,7 @@ def run_evidence(
     seed: int,
     backend: str,
     options: Mapping[str, Any],
+    checkpoint: Checkpoint | None = None,
 ) -> EvidenceFit:
     """The evidence by the method of the plan."""
 
@@ -145,7 +167,9 @@ def run_evidence(
             found, mode = laplace(plan, columns, sizes, seed=seed, **options)
             return fitted(found, mode=mode)
     assert plan.gibbs is not None
-    chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, **options)
+    chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, checkpoint=checkpoint, **options)
+    if ran.interrupted:  # half a run has no ordinates yet; with a checkpoint it goes on
+        raise KeyboardInterrupt
     more: dict[str, Any] = {"labels": labels, "seed": seed, "backend": ran.backend}
-    sampled = SampledFit(plan.gibbs, columns, sizes, chains, ran.why, **more)
+    sampled = SampledFit(plan.gibbs, columns, sizes, chains, ran.why, **more, told=ran.told)
     return fitted(chib(plan.gibbs, columns, sizes, chains, seed), backend=ran.backend, sampled=sampled)

@@ -31,7 +31,7 @@ from platewright.schemas.evidence import EvidencePlan
 
 MOST_COORDINATES = 2_000
 STEP = 1e-5
-"""How far apart gradients are taken, relative to the size of a coordinate; coordinates are logs or of unit scale."""
+"""How far apart gradients are taken, relative to the root of a coordinate; coordinates are logs or of unit scale."""
 SAME = 1e-4
 """Relabelled modes nearer than this are one."""
 MOST_COPIES = 5_040
@@ -89,7 +89,7 @@ class Objective:
         columns = []
         for k in range(len(free)):
             step = np.zeros(len(free))
-            step[k] = STEP * (1 + abs(free[k]))
+            step[k] = STEP * np.sqrt(1 + abs(free[k]))  # far from zero too it stays below the width of a mode
             columns.append((self.gradient(free + step) - self.gradient(free - step)) / (2 * step[k]))
         found = np.array(columns)
         return (found + found.T) / 2
@@ -146,6 +146,25 @@ def laplace(
     if not slope < FLAT * (1 + abs(value)):
         raise PlatewrightError(f"no mode was found: the slope is {slope:.2g}", hint="more restarts=, or by='chib'")
     return _weighed(objective, free, value), objective.chart.values(free)[0]
+
+
+def draws_about(
+    plan: EvidencePlan,
+    columns: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    start: Mapping[str, Array],
+    count: int,
+    seed: int,
+) -> dict[str, Array]:
+    """Draws from the Gaussian of Laplace's method about the mode near `start`: the spread of an estimate."""
+    objective = Objective(plan, columns, sizes)
+    free, _ = objective.climbed(objective.chart.free(start))
+    curvature, turn = np.linalg.eigh(-objective.hessian(free))
+    if not (curvature > 1e-10 * max(1.0, float(curvature[-1]))).all():
+        raise PlatewrightError("the log joint is flat or bent upwards at its mode, so no Gaussian fits there")
+    noise = np.random.default_rng(seed).standard_normal((count, len(free))) / np.sqrt(curvature)
+    points = [objective.chart.values(free + turn @ one)[0] for one in noise]
+    return {name: np.array([point[name] for point in points]) for name in objective.names}
 
 
 def _weighed(objective: Objective, free: Array, value: float) -> Evidence:

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from platewright.algebra.evaluate import evaluate
 from platewright.data.bind import bind
 from platewright.data.signature import Signature
-from platewright.errors import ImproperPosterior, NotFinite, PlatewrightError
+from platewright.errors import ImproperPosterior, NotFinite, NotLearned, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Variable
-from platewright.operations.split_partly_known import as_written, missing_name, observed_name
+from platewright.operations.split_partly_known import as_written, observed_name
 from platewright.program.program import EVIDENCE
 from platewright.run.checks.possible import refuse_impossible
 from platewright.run.checks.sanity import check_moderate
@@ -26,22 +26,21 @@ from platewright.run.exact.improper import check_proper, missing_for_scales
 from platewright.run.exact.inferring import Inference
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
-from platewright.run.exact.prediction import Prediction
+from platewright.run.exact.prediction import Prediction, probabilities_of
 from platewright.run.exact.scoring import leave_one_out, log_predictive, prequential, row_scores
 from platewright.run.execute import Loaded, Statistics, check_finite, columns_of, finish, loaded
-from platewright.run.results.shown import Shown
+from platewright.run.results.followers import followers
+from platewright.run.results.quantity import Predictions
+from platewright.run.results.result import Result
 from platewright.run.samplers.sampled import Sampled
 from platewright.schema import Plan
 from platewright.schemas.exact import local_name
-
-if TYPE_CHECKING:
-    from platewright.run.results.predicting import RowPrediction
 
 DRAWS_FOR_MARGINALS = 4000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(Shown):
+class Fit(Result):
     """What `m.learn(data)` returns."""
 
     derivation: Plan
@@ -54,7 +53,7 @@ class Fit(Shown):
         return loaded(self.derivation.program)
 
     @cached_property
-    def values(self) -> Mapping[str, Array]:
+    def computed(self) -> Mapping[str, Array]:
         """Everything the program computed, by name, checked."""
         try:
             found = finish(self.derivation.program, self.module, self.statistics, self.columns, self.sizes)
@@ -89,28 +88,39 @@ class Fit(Shown):
     def log_evidence(self) -> float:
         """`log p(data | model)`; up to a constant when a prior is improper."""
         if self.derivation.goal == "map":
-            raise PlatewrightError("a fit for the goal `map` has no evidence", hint='learn with goal="posterior"')
-        return float(self.values[EVIDENCE])
+            raise NotLearned("a fit for the goal `map` has no evidence", hint='learn with goal="posterior"')
+        return float(self.computed[EVIDENCE])
 
     @property
     def local_evidence(self) -> Mapping[tuple[str, ...], float]:
         """The log evidence of each independent piece, by its unknowns (Lemma 6.4); the sum is the log evidence."""
         found = {}
         for piece in self.derivation.pieces:
-            value = self.values.get(local_name(piece), self.values[EVIDENCE])
+            value = self.computed.get(local_name(piece), self.computed[EVIDENCE])
             found[piece] = float(value)
-        known = self.values.get(local_name(()))
+        known = self.computed.get(local_name(()))
         return found if known is None else {**found, (): float(known)}
 
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
-        return f"{self.derivation.schema}: {self.derivation.summary} ({self.backend})"
+        return f"{self.derivation.schema}: {self.derivation.summary} ({self.ran_by})"
 
     @cached_property
     def posterior(self) -> Posterior:
         """The joint posterior."""
-        return Posterior(self.derivation, self.values, self.columns, self.sizes)
+        return Posterior(self.derivation, self.computed, self.columns, self.sizes)
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The unknowns, in the order of writing."""
+        return tuple(name for name in self.derivation.graph.nodes if name in self.posterior.unknown)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Functions of unknowns, and what is predicted of the rows that were learned from."""
+        plan = self.derivation
+        return followers(plan.graph, self.learned, plan.barren, self.columns, self.sizes)
 
     def __getitem__(self, name: str) -> Marginal | Sampled:
         """The posterior of one unknown."""
@@ -124,15 +134,24 @@ class Fit(Shown):
 
     def _other(self, name: str) -> Sampled:
         """Predicted nodes and functions of unknowns are shown by draws."""
-        nodes = self.derivation.graph.nodes
-        if name in self.derivation.barren or (name in nodes and nodes[name].kind == "deterministic"):
-            return Sampled(name, self._marginal_draws[name], self.labels)
-        known = [*self.posterior.unknown, *self.derivation.barren]
-        raise self.absent(name, known)
+        if name in self.functions:
+            return Sampled(name, self._draws_of(name), self.labels)
+        raise self.absent(name, self)
+
+    def _draws_of(self, name: str) -> Array:
+        """Draws of one unknown, or of what follows; always the same ones."""
+        from platewright.run.forward import extend_draws
+
+        drawn = self._marginal_draws
+        if name in drawn:
+            return drawn[name]
+        generator = np.random.default_rng([self.seed, 1])
+        return extend_draws(self.posterior, drawn, DRAWS_FOR_MARGINALS, generator, name)[name]
 
     @cached_property
     def _marginal_draws(self) -> Mapping[str, Array]:
-        return self.draws(DRAWS_FOR_MARGINALS, self.seed)
+        """Draws of the unknowns."""
+        return self.posterior.draws(DRAWS_FOR_MARGINALS, np.random.default_rng(self.seed))
 
     def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
         """Independent draws from the joint posterior, by name; the first axis numbers the draws."""
@@ -172,25 +191,15 @@ class Fit(Shown):
         exact = self.posterior.probabilities(name)
         if exact is not None:
             return exact
-        found = self[name]
-        if isinstance(found, Sampled):
-            size = node.domain.listed if node.domain.levels is None else self.sizes[node.domain.levels]
-            return np.stack([(found.values == level).mean(axis=0) for level in range(size)], axis=-1)
-        if "p" in found.parameters:
-            return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)
-        return np.exp(found.parameters["log_probabilities"])
+        return probabilities_of(self[name], node, self.sizes)
 
-    def expected(self, name: str) -> Array:
-        """The posterior mean of an unknown, of a discrete one the probabilities; missing cells among those seen."""
-        twin, seen = missing_name(name), observed_name(name)
-        if seen in self.columns and (twin in self.posterior.unknown or twin in self.derivation.barren):
-            return np.where(self.columns[seen] != 0, self.columns[name], self.expected(twin))
+    def _mean(self, name: str) -> Array:
         node = self.derivation.graph.nodes.get(name)
         if node is not None and name in self.posterior.unknown and node.domain.is_finite:
             return self.probabilities(name)
         found = self[name]
         if isinstance(found, Marginal) and found.family.mean is None:
-            return np.asarray(self._marginal_draws[name].mean(axis=0))
+            return np.asarray(self._draws_of(name).mean(axis=0))
         return np.asarray(found.mean)
 
     @property
@@ -206,7 +215,7 @@ class Fit(Shown):
         if self.derivation.goal != "map" or self._has_rows:
             return self.log_joint_at(self.estimate)
         # For a mode Gaussian blocks are maximised out, so that what is left is integrated over the others alone.
-        return float(self.values[EVIDENCE]) + self.posterior.log_density(self.estimate, gaussian=False)
+        return float(self.computed[EVIDENCE]) + self.posterior.log_density(self.estimate, gaussian=False)
 
     @property
     def log_likelihood(self) -> float:
@@ -227,9 +236,7 @@ class Fit(Shown):
         plate = row_plate(self.derivation.program, self.derivation.program.columns)
         return {}, {**self.sizes, plate: count}
 
-    def predict(
-        self, new: object, count: int = 4000, seed: int | None = None
-    ) -> Prediction | Inference | RowPrediction:
+    def predict(self, new: object, count: int = 4000, seed: int | None = None) -> Predictions:
         """Posterior predictive of what `new` leaves open; `new` gives the inputs of new rows, or just their number."""
         from platewright.run.results.predicting import is_inferred, predict_rows
 
@@ -237,16 +244,13 @@ class Fit(Shown):
         columns, sizes = self._rows(new) if isinstance(new, int) else self._bound(new, graph)
         targets = tuple(name for name in graph.nodes if name in graph.known and name not in columns)
 
-        def scored(values: Mapping[str, object]) -> Array:
-            return self.log_predictive({**_columns_of(new), **values})
-
         seed = self.seed if seed is None else seed
         if is_inferred(graph, targets, columns):  # a given value says something about what is open above it
             nodes = tuple(graph.nodes[name] for name in targets)
             if self._are_classes_of_rows(nodes):
                 return self._inferred(nodes, columns, sizes, count, seed)
             return predict_rows(self.derivation, self.draws(count, seed), self.sizes, self.labels, new, seed)
-        return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, scored)
+        return Prediction(self.posterior, columns, sizes, targets, self.labels, count, seed, Scored(self, new))
 
     def _are_classes_of_rows(self, nodes: tuple[Variable, ...]) -> bool:
         """Whether open variables have finitely many values, one for each row, and nothing else of the rows is open."""
@@ -268,11 +272,8 @@ class Fit(Shown):
         row = nodes[0].axes[0].plate
         levels = tuple(2 if node.domain.levels is None else sizes[str(node.domain.levels)] for node in nodes)
 
-        def weighed(filled: Mapping[str, Array]) -> Array:
-            return row_scores(self, {**columns, **filled}, sizes)
-
         check_the_rest(self.derivation.program, self.columns, columns, row)
-        return Inference(nodes, levels, sizes[row], weighed, count, seed, self.labels)
+        return Inference(nodes, levels, sizes[row], RowsWeighed(self, columns, sizes), count, seed, self.labels)
 
     def log_predictive(self, new: object) -> Array:
         """For each complete new row its log predictive density, exact by a ratio of evidence."""
@@ -289,6 +290,8 @@ class Fit(Shown):
 
     def leave_one_out(self) -> Array:
         """For each row its log predictive density given all others."""
+        if self.derivation.goal == "map":  # which has no evidence to take ratios of
+            return super().leave_one_out()
         return leave_one_out(self)
 
     def prequential(self) -> Array:
@@ -298,6 +301,29 @@ class Fit(Shown):
 
 def _is_finite(value: Array) -> bool:
     return bool(np.isfinite(value).all()) if value.ndim else isfinite(value.item())
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The log predictive density of new rows, once what is predicted of them is given."""
+
+    fit: Fit
+    new: object
+
+    def __call__(self, values: Mapping[str, object]) -> Array:
+        return self.fit.log_predictive({**_columns_of(self.new), **values})
+
+
+@dataclass(frozen=True, eq=False)
+class RowsWeighed:
+    """The log density of new rows, once their open variables are filled in."""
+
+    fit: Fit
+    columns: Mapping[str, Array]
+    sizes: Mapping[str, int]
+
+    def __call__(self, filled: Mapping[str, Array]) -> Array:
+        return row_scores(self.fit, {**self.columns, **filled}, self.sizes)
 
 
 def _columns_of(new: object) -> Mapping[str, Any]:

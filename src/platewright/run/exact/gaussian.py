@@ -117,7 +117,7 @@ class Block:
         if self.chain is None:
             return np.linalg.inv(self.root) @ noise
         wide = np.moveaxis(noise, 0, -1)
-        found = self.unturned(wide.reshape(*wide.shape[:-2], -1))
+        found = self.unturned(wide.reshape(*wide.shape[:-2], prod(wide.shape[-2:])))
         return np.moveaxis(found.reshape(wide.shape), -1, 0)
 
     def turned(self, values: Array) -> Array:
@@ -195,7 +195,8 @@ class Block:
         column = next(column for column in self.columns if column.variable == variable)
         start, stop = self.spans()[variable]
         lead, outputs = stacked.shape[:-2], stacked.shape[-1]
-        part = stacked.reshape(*lead, self.steps, stacked.shape[-2] // self.steps, outputs)[..., start:stop, :]
+        width = max(stop for _, stop in self.spans().values())  # the columns of one step, also where there is none
+        part = stacked.reshape(*lead, self.steps, width, outputs)[..., start:stop, :]
         order = self.order(column)
         statement = self.conditional.statement
         dense = order[len(statement.batch) : len(statement.batch) + len(column.dense)]

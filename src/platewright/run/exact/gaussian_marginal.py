@@ -52,14 +52,27 @@ def gaussian_marginal(posterior: Posterior, name: str, block: Block) -> Marginal
     def precision() -> Array:
         return 1 / own(moments.spread() * _spread_of(scale))
 
-    def joint() -> Array | None:
-        return _joint_covariance(name, block, moments.covariance(), scale)
-
+    joint = JointCovariance(posterior, name, block)
     found = {"mean": lambda: own(moments.mean), "precision": precision}
     if scale.kind == "number":
         return Marginal(name, FAMILY_BY_NAME["Normal"], Later(found), axes=axes, joint=joint)
     found = {"degrees": lambda: own(_degrees_of(scale)[..., None, None]), **found}
     return Marginal(name, FAMILY_BY_NAME["StudentT"], Later(found), axes=axes, joint=joint)
+
+
+@dataclass(frozen=True, eq=False)
+class JointCovariance:
+    """The covariance of all elements of an unknown, computed when it is asked for."""
+
+    posterior: Posterior
+    name: str
+    block: Block
+
+    def __call__(self) -> Array | None:
+        scale, moments = self.posterior.scale(self.block.conditional), _moments(self.posterior, self.block)
+        if scale is None or moments is None:
+            return None
+        return _joint_covariance(self.name, self.block, moments.covariance(), scale)
 
 
 def _degrees_of(scale: Scale) -> Array:

@@ -20,6 +20,7 @@ from platewright.families import FAMILY_BY_NAME
 from platewright.family import Array
 from platewright.language.variable import Variable
 from platewright.run.exact.marginal import Marginal
+from platewright.run.results.quantity import Predictions
 
 Weighed = Callable[[Mapping[str, Array]], Array]
 """The log predictive density of each new row, its open variables filled in."""
@@ -28,7 +29,7 @@ MOST_NUMBERS = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Inference(Mapping[str, Marginal]):
+class Inference(Predictions):
     """Discrete variables of new rows by name, each with its exact probabilities given the rest of its row."""
 
     nodes: tuple[Variable, ...]

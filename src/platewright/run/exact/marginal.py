@@ -12,14 +12,12 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from platewright.algebra.build import add, substitute
+from platewright.algebra.build import substitute
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import (
     Call,
-    Constant,
     Expression,
     Index,
-    Multiply,
     Reference,
     free_indices,
     rebuild,
@@ -27,16 +25,17 @@ from platewright.algebra.expression import (
 )
 from platewright.errors import PlatewrightError
 from platewright.family import EVENT, EVENT_TOO, Array, Family, X
-from platewright.recognition.transform import IDENTITY, Transform
+from platewright.recognition.moments import expected_statistics
+from platewright.recognition.transform import IDENTITY, Transform, coefficients
+from platewright.run.results.quantity import Numbers, Quantity
 
 _Y = Reference("y")
 
 
 @dataclass(frozen=True, eq=False)
-class Marginal:
+class Marginal(Quantity):
     """`transform(variable)` follows `family` with these parameters, independently along the leading axes."""
 
-    name: str
     family: Family
     parameters: Mapping[str, Array]
     transform: Transform = IDENTITY
@@ -46,6 +45,10 @@ class Marginal:
     """The joint mode, for goal `map`."""
     joint: Callable[[], Array | None] | None = None
     """What computes the covariance of jointly Gaussian (or Student) elements."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """Numbers in place of what computes them; the covariance computes itself once more."""
+        return {**super().__getstate__(), "parameters": dict(self.parameters)}
 
     @cached_property
     def covariance(self) -> Array | None:
@@ -77,21 +80,21 @@ class Marginal:
     # -- moments ---
 
     @property
-    def value(self) -> Array:
+    def value(self) -> Numbers:
         """The point estimate: the joint mode for goal `map`, else the posterior mean; of a category, the mode."""
         if self.point is not None:
             return self.point
         return self.mode if self.family.domain.is_finite or self.family.mean is None else self.mean
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Numbers:
         """Posterior mean."""
         if self.transform is IDENTITY:
             return self._asked("mean")(self.parameters)
         return self._moment(1.0)
 
     @property
-    def variance(self) -> Array:
+    def variance(self) -> Numbers:
         """Posterior variance."""
         if self.transform is IDENTITY:
             return self._asked("variance")(self.parameters)
@@ -99,21 +102,48 @@ class Marginal:
             return self._moment(2.0) - self._moment(1.0) ** 2
 
     @property
-    def sd(self) -> Array:
+    def sd(self) -> Numbers:
         """Posterior standard deviation."""
         return np.sqrt(self.variance)
 
     @property
-    def mode(self) -> Array:
+    def mode(self) -> Numbers:
         """Mode of the density in the variable itself, whatever the change of variable."""
         if self.transform is IDENTITY:
             return self._asked("mode")(self.parameters)
-        moved = self._shifted(_coefficients(self.transform.log_jacobian), -1.0)
+        moved = self._shifted(coefficients(self.transform.log_jacobian), -1.0)
         return self._back(self._asked("mode")(moved))
+
+    @property
+    def moments(self) -> dict[str, Numbers]:
+        """The expected sufficient statistics, by what they are: derivatives of the log normaliser (Lemma 4.2)."""
+        if self.family.from_natural is None:
+            raise PlatewrightError(
+                f"`{self.name}` is {self.family.name}, which is no exponential family of its own",
+                hint="use .mean and .variance, or .draw(n) and work with the draws",
+            )
+        found = {}
+        for statistic, expected in zip(self.family.statistics, expected_statistics(self.family), strict=True):
+            found[self._shown(statistic)] = evaluate_at(expected, self.parameters, self._batch)
+        return found
+
+    def _shown(self, statistic: Expression) -> str:
+        """A statistic in words of the unknown itself."""
+        axes = zip((EVENT, EVENT_TOO), self.axes[len(self.axes) - self.family.rank :], strict=False)
+        events: dict[Expression, Expression] = {at: axis for at, axis in axes if at in free_indices(statistic)}
+        if self.transform is not IDENTITY:
+            statistic = substitute(statistic, {X: self.transform.forward})
+
+        def named(part: Expression) -> Expression:
+            if isinstance(part, Reference) and part.name == "x":
+                return Reference(self.name, tuple(events.get(at, at) for at in part.indices))
+            return rebuild(part, named)
+
+        return str(named(statistic))
 
     def _moment(self, order: float) -> Array:
         """E x^order, with x = exp(c t(y)) for a statistic t of the family."""
-        powers = _coefficients(self._log_backward())
+        powers = coefficients(self._log_backward())
         moved = self._shifted(powers, order)
         finite = np.all([np.all(np.asarray(moved[p.name]) > 0) for p in self.family.parameters if p.domain.lower == 0])
         if not finite:
@@ -142,13 +172,13 @@ class Marginal:
             return multiply(back.exponent, call("log", back.base))
         raise PlatewrightError(f"moments of `{self.name}` have no closed form; use draws")
 
-    def _shifted(self, coefficients: Mapping[Expression, float], by: float) -> dict[str, Array]:
+    def _shifted(self, powers: Mapping[Expression, float], by: float) -> dict[str, Array]:
         """Parameters after the natural parameters of some statistics have moved."""
         environment = self._environment(self.parameters)
         weights: dict[str, Array] = {}
         for number, (natural, statistic) in enumerate(zip(self.family.natural, self.family.statistics, strict=True)):
             value = evaluate_at(natural, environment, self._batch)
-            amount = coefficients.get(substitute(statistic, {X: _Y}), 0.0)
+            amount = powers.get(substitute(statistic, {X: _Y}), 0.0)
             weights[f"weight{number}"] = value + by * amount
         assert self.family.from_natural is not None
         moved = self._environment(weights)
@@ -162,14 +192,14 @@ class Marginal:
 
     # -- quantiles, density, draws -------------------------------------------------------------------------------------
 
-    def quantile(self, q: object) -> Array:
+    def quantile(self, q: object) -> Numbers:
         """Quantiles at the given probabilities; several probabilities give a leading axis."""
         wanted = _numbers(q, "a quantile")
         if ((wanted < 0) | (wanted > 1)).any():
             raise PlatewrightError(f"a quantile at {q}", expected="probabilities from 0 to 1")
         decreasing = self.transform.exponent is not None and self.transform.exponent < 0
         at = 1 - wanted if decreasing else wanted
-        at = at.reshape(*at.shape, *((1,) * len(self.shape)))
+        at = at.reshape((*at.shape, *((1,) * len(self.shape))))
         return self._back(self._asked("quantile")(at, self.parameters))
 
     def draw(self, count: int = 1, seed: int = 0) -> Array:
@@ -180,7 +210,7 @@ class Marginal:
         """Draws from a generator that is shared with others."""
         return self._back(self._asked("draw")(generator, self.parameters, (count, *self.shape)))
 
-    def log_density(self, value: object) -> Array:
+    def log_density(self, value: object) -> Numbers:
         """Log density at a value of the variable, for each element along the leading axes."""
         x = _numbers(value, "the density")
         try:
@@ -280,20 +310,3 @@ def _lifted(template: Expression, rank: int) -> Lifted:
     free = tuple(index for index in (EVENT, EVENT_TOO) if index in free_indices(template))
     ranks = {node.name: len(node.indices) for node in walk(template) if isinstance(node, Reference)}
     return lifted(template), axes, free, ranks
-
-
-def _coefficients(expression: Expression) -> dict[Expression, float]:
-    """A sum of numbers times functions of y, as a table from function to number."""
-    from platewright.algebra.expression import Add
-
-    terms = expression.terms if isinstance(expression, Add) else (expression,)
-    found: dict[Expression, float] = {}
-    for term in terms:
-        match term:
-            case Constant():
-                continue
-            case Multiply((Constant(number), *rest)):
-                found[add(rest[0]) if len(rest) == 1 else Multiply(tuple(rest))] = number
-            case _:
-                found[term] = 1.0
-    return found

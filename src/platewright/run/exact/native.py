@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platewright.algebra.expression import Call, Constant, walk
-from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import compiled as compiled_library
+from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.pool import OUTPUTS, live_features
 from platewright.backends.c.program import CProgram, Output, c_program
 from platewright.backends.numpy.pooling import FAR_OUT
@@ -90,6 +91,8 @@ class NativePasses:
         self._keys = dict(zip((statement.name for statement in program.passes), _keys(self.module)))
         self._emitted: dict[tuple[frozenset[str], frozenset[str]], CProgram] = {}
         self._functions: dict[CProgram, tuple[Any, ...]] = {}
+        self.made_by, self.refused = "", ""
+        """Who compiled the passes, or why nobody did."""
 
     def part(self, data: Mapping[str, Any], size: Mapping[str, int]) -> NativePart | None:
         """The passes over some rows; None where C cannot read them or does not like what it reads."""
@@ -105,6 +108,7 @@ class NativePasses:
             passes = zip(compiled.passes, self._loaded(compiled))
             words = tuple(run_pass(one, function, columns, sizes, self.threads) for one, function in passes)
         except BackendError as error:
+            self.refused = error.found
             _warn_once(f"{error.found}; NumPy runs the program")
             return None
         except OutsidePlate:
@@ -170,7 +174,8 @@ class NativePasses:
         if compiled not in self._functions:
             compiler = find_compiler()
             assert compiler is not None  # who has none gets the NumPy module
-            shared = loaded_library(library(compiled.source, compiler))
+            shared = compiled_library(compiled.source, compiler)
+            self.made_by = shared.made_by
             self._functions[compiled] = tuple(getattr(shared, one.function) for one in compiled.passes)
         return self._functions[compiled]
 

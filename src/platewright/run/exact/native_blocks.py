@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platewright.algebra.expression import Call, walk
-from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import compiled, find_compiler
 from platewright.backends.c.driver import DRIVER, FLAGS, KINDS
 from platewright.backends.c.pool import live_features
 from platewright.backends.c.program import CPass, Output
 from platewright.errors import BackendError
 from platewright.program.program import expressions_of
 from platewright.program.statements import Pool
+from platewright.run.heard import heard
 
 Words = NDArray[np.float64]
 """What some rows leave for all outputs of a pass, one array after the other, in words of eight bytes."""
@@ -36,6 +37,8 @@ Words = NDArray[np.float64]
 ROWS_IN_BLOCK = 16_384
 WORK_FOR_A_THREAD = 1_000_000
 """Operations (numbers read, and ten for each function call) that are worth a thread of their own."""
+WORTH_LISTENING = 100
+"""So many times the work for a thread takes so long that Ctrl-C must be heard meanwhile."""
 
 
 class OutsidePlate(Exception):
@@ -122,7 +125,15 @@ def run_pass(
     wanted = min(threads or thread_count(), cut.blocks, cut.worth) if cut.worth > 1 and cut.blocks > 1 else 1
     for _ in range(wanted - 1):
         _helpers().put(take_part)
-    done = drive(*given, ctypes.byref(work))
+
+    def all_parts(held: object = (space, out, columns)) -> int:
+        return int(drive(*given, ctypes.byref(work)))
+
+    try:
+        done = heard(all_parts) if cut.worth > WORTH_LISTENING else all_parts()
+    except KeyboardInterrupt:
+        work.next = cut.blocks  # those at work find nothing more to do
+        raise
     while done < cut.blocks:  # blocks are waited for, not helpers: one that comes late finds nothing to do
         left.get()
         done = drive(*given, ctypes.byref(work))
@@ -206,7 +217,7 @@ def _driver() -> ctypes.CDLL:
     compiler = find_compiler()
     if compiler is None:
         raise BackendError("no C compiler was found")
-    found = loaded_library(library(DRIVER, compiler, FLAGS))
+    found = compiled(DRIVER, compiler, FLAGS)
     address, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     found.drive.restype = number
     found.drive.argtypes = [address] * 5

@@ -31,6 +31,7 @@ from platewright.run.exact.gaussian import Block
 from platewright.run.exact.gaussian_marginal import gaussian_marginal
 from platewright.run.exact.marginal import Marginal, scalar
 from platewright.run.exact.scale import Scale
+from platewright.run.results.quantity import written
 from platewright.schema import Plan
 
 _DRAW = Index("draw@", "draw@")
@@ -44,6 +45,9 @@ class Posterior:
     values: Mapping[str, Array]
     data: Mapping[str, Array]
     sizes: Mapping[str, int]
+
+    def __getstate__(self) -> dict[str, object]:
+        return written(self)
 
     @cached_property
     def environment(self) -> Environment:

@@ -7,16 +7,15 @@ parameter where that has a form, else from ratios of evidence.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Lag, mentions, walk
-from platewright.errors import MissingColumn, PlatewrightError, ShapeError, SizeError, UnknownName
+from platewright.errors import MissingColumn, PlatewrightError, ShapeError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
@@ -37,15 +36,15 @@ from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior, lift
 from platewright.run.exact.predictive_density import Density, row_density
 from platewright.run.exact.predictive_forms import PredictiveForms
-from platewright.run.forward import DRAW, draw_node
+from platewright.run.forward import DRAW, check_room, draw_node
+from platewright.run.results.quantity import Numbers, Predictions, Quantity
 from platewright.run.samplers.sampled import Predicted, Sampled
 
-MOST_ELEMENTS = 500_000_000
-"""The most numbers that a prediction draws."""
+FEWER = "predict fewer rows at a time, or ask for fewer draws with count="
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction(Mapping[str, "Marginal | Sampled"]):
+class Prediction(Predictions):
     """Predicted variables by name."""
 
     posterior: Posterior
@@ -127,9 +126,12 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             return found
         if len(self.targets) > 1 or self.scored is None:
             return None  # the others would have to be integrated over
-        return lambda value: self.log_density({name: value})
+        return partial(self._density_alone, name)
 
-    def log_density(self, values: Mapping[str, object]) -> Array:
+    def _density_alone(self, name: str, value: object) -> Array:
+        return self.log_density({name: value})
+
+    def log_density(self, values: Mapping[str, object]) -> Numbers:
         """For each new row the joint log predictive density of given values of all predicted variables, exact."""
         if self.scored is None:
             raise PlatewrightError("this prediction does not know its fit", hint="use fit.predict(...)")
@@ -139,6 +141,10 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         if lacking := [name for name in self.targets if name not in values]:
             raise MissingColumn(f"no value of `{lacking[0]}`", expected="a value of each predicted variable")
         return self.scored(values)
+
+    def probabilities(self, name: str) -> Numbers:
+        """For a discrete variable of the new rows the probability of each value, along the last axis."""
+        return probabilities_of(self[name], self._graph.nodes[name], self.sizes)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.targets)
@@ -242,13 +248,7 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
         """Draws that would not fit are refused before any memory is taken."""
         nodes = self._graph.nodes
         for name in self.targets:
-            size = self.count * math.prod(self.sizes[axis.plate] for axis in nodes[name].axes)
-            if size > MOST_ELEMENTS:
-                raise SizeError(
-                    f"{size} numbers to draw for `{name}`",
-                    expected=f"at most {MOST_ELEMENTS}",
-                    hint="predict fewer rows at a time, or ask for fewer draws with count=",
-                )
+            check_room(name, self.count, (self.sizes[axis.plate] for axis in nodes[name].axes), FEWER)
 
     @cached_property
     def draws(self) -> dict[str, Array]:
@@ -272,3 +272,16 @@ class Prediction(Mapping[str, "Marginal | Sampled"]):
             elif name in self.targets or name in self._fresh:
                 found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
         return {name: found[name] for name in self.targets}
+
+
+def probabilities_of(found: Quantity, node: Variable, sizes: Mapping[str, int]) -> Numbers:
+    """The probability of each value of a discrete quantity: in closed form, or the shares of its draws."""
+    if not node.domain.is_finite:
+        raise PlatewrightError(f"`{node.name}` is {node.domain}", expected="a variable with finitely many values")
+    if isinstance(found, Sampled):
+        size = sizes[str(node.domain.levels)] if node.domain.kind == "levels" else node.domain.listed
+        return np.stack([(found.values == level).mean(axis=0) for level in range(size)], axis=-1)
+    assert isinstance(found, Marginal)
+    if "p" in found.parameters:
+        return np.stack([1 - found.parameters["p"], found.parameters["p"]], axis=-1)
+    return np.exp(found.parameters["log_probabilities"])

@@ -9,6 +9,7 @@ Each new row has a copy of theta with the posterior as its prior; the copy is re
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def row_density(node: Variable, posterior: Posterior, environment: Environment) 
         return None
     unknown = names(node.log_density) & posterior.unknown
     if not unknown:
-        return _evaluated(node, node.log_density, environment)
+        return _Evaluated(node, node.log_density, environment)
     if len(unknown) > 1:
         return None
     name = next(iter(unknown))
@@ -57,7 +58,7 @@ def row_density(node: Variable, posterior: Posterior, environment: Environment) 
     if whole is None:
         return None
     values = {f"{key}@copy": value for key, value in marginal.parameters.items()}
-    return _evaluated(node, whole, environment.with_values(values))
+    return _Evaluated(node, whole, environment.with_values(values))
 
 
 def _integrated(
@@ -93,14 +94,20 @@ def _with_copy(part: Expression, target: Variable, backward: Expression) -> Expr
     return rebuild(part, lambda inner: _with_copy(inner, target, backward))
 
 
-def _evaluated(node: Variable, whole: Expression, environment: Environment) -> Density:
-    def density(value: object) -> Array:
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """An expression as a function of the value of a node."""
+
+    node: Variable
+    whole: Expression
+    environment: Environment
+
+    def __call__(self, value: object) -> Array:
+        node, environment = self.node, self.environment
         given = _shaped(node, value, tuple(environment.sizes[axis.plate] for axis in node.axes))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.array(evaluate(whole, environment.with_values({node.name: given}), node.plates))
+            found = np.array(evaluate(self.whole, environment.with_values({node.name: given}), node.plates))
         return np.where(_inside(node, given), found, -np.inf)
-
-    return density
 
 
 def _shaped(node: Variable, value: object, shape: tuple[int, ...]) -> Array:

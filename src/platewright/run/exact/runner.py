@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,13 @@ class Runner:
     backend: str
     why: str
     compiled: NativePasses | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Who ran the passes, after they were run: the compiler may have refused them."""
+        if self.compiled is not None and self.compiled.refused:
+            return {"backend": f"numpy: {self.compiled.refused}"}
+        return {"backend": self.backend, "made_by": self.compiled.made_by if self.compiled is not None else ""}
 
     def statistics(self, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
         """One pass over all rows; a second makes pools exact that have lost too many digits."""

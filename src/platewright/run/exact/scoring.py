@@ -5,6 +5,7 @@ log p(row | all other rows) = log evidence(all) - log evidence(all but the row)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,7 +95,7 @@ def _evidence(fit: Fit, rows: Array) -> float:
     return float(finish(program, module, found, data, sizes)[EVIDENCE])
 
 
-def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
+def log_predictive(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
     """For each new row its log predictive density given what was learned."""
     row = row_plate(fit.derivation.program, columns)
     if looks_back(fit.derivation.program):
@@ -103,7 +104,7 @@ def log_predictive(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -
     return row_scores(fit, columns, sizes)
 
 
-def row_scores(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Array:
+def row_scores(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
     """The log density of each row by itself, node by node or by ratios of evidence; one that cannot be has none."""
     from platewright.run.exact.changing import updated
     from platewright.run.exact.row_densities import nodes_apart, rows_density
@@ -125,7 +126,7 @@ def row_scores(fit: Fit, columns: dict[str, Array], sizes: dict[str, int]) -> Ar
     return scores
 
 
-def log_continued(fit: Fit, columns: dict[str, Array], count: int, row: str) -> Array:
+def log_continued(fit: Fit, columns: Mapping[str, Array], count: int, row: str) -> Array:
     """For each new step of a sequence its log predictive density given all steps before it."""
     from platewright.run.exact.continuing import check_kept, checked, joined_rows, steps_after
 

@@ -12,17 +12,13 @@ from math import prod
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Index, Reference
+from platewright.backends.kernels.hidden_chain import ChainWeights, forward, log_possible, ruled_out, smooth
 from platewright.errors import SizeError
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.checks.sanity import check_possible
 from platewright.run.execute import finish, loaded
-from platewright.run.hidden.chain import ChainWeights, forward, log_possible, smooth
 from platewright.schemas.chain_group import MOST_STATES, ChainGroup
-from platewright.schemas.expectations import IMPOSSIBLE
-from platewright.schemas.hidden import Group, joint_name
 from platewright.schemas.latent import Chain
 
 Sizes = Mapping[str, int]
@@ -89,14 +85,18 @@ def _weights(chain: Chain, computed: Values, everything: Values, sizes: Sizes) -
     classes = [item.level for item in group.classes]
     count = prod(_counts(group, sizes))
     outside = [sizes[axis.plate] for axis in (group.step, *classes)]
-    _check_count(group, count, prod(outside))
+    check_counts_of_states(chain, sizes)
     single = computed[group.single].reshape(*outside, count)
     held = [size if axis in chain.move_axes else 1 for axis, size in zip((group.step, *classes), outside, strict=True)]
     pair = computed[group.moves].reshape(*held, count, count)
-    return ChainWeights(_possible(single), _possible(pair), first)
+    return ChainWeights(ruled_out(single), ruled_out(pair), first)
 
 
-def _check_count(group: ChainGroup, count: int, outside: int) -> None:
+def check_counts_of_states(chain: Chain, sizes: Sizes) -> None:
+    """Refuse chains whose states together, or tables of neighbours, are too many."""
+    group = chain.group
+    count = prod(_counts(group, sizes))
+    outside = prod(sizes[axis.plate] for axis in (group.step, *(item.level for item in group.classes)))
     if len(group.states) > 1 and count > MOST_STATES:
         raise SizeError(
             f"the chains {', '.join(group.now)} have {count} values together", expected=f"at most {MOST_STATES}"
@@ -109,55 +109,9 @@ def _check_count(group: ChainGroup, count: int, outside: int) -> None:
         )
 
 
-def _possible(weights: Array) -> Array:
-    """Messages about values that cannot be are large numbers, for the sake of differences; here they are infinite."""
-    return np.where(weights <= IMPOSSIBLE / 2, -np.inf, weights)
-
-
 def shared(chain: Chain, found: Recursed, everything: Values, sizes: Sizes) -> dict[str, Array]:
     """Joint probabilities, by name; the posterior of the classes is among `everything`."""
     known = {**everything, **found.computed, **found.arrays}
     if chain.shares.body:
         known |= finish(chain.shares, loaded(chain.shares), {}, known, sizes)
     return {name: known[name] for name in chain.results}
-
-
-def chain_entropy(chain: Chain, found: Recursed, shares: Values, everything: Values, sizes: Sizes) -> float:
-    """Of the states given the classes, and of inner variables given both."""
-    group, weights = chain.group, found.weights
-    single = found.arrays[group.single_share].reshape(weights.single.shape)
-    pair = found.arrays[group.pair_share].reshape(*weights.single.shape, weights.single.shape[-1])
-    inside = found.arrays[group.norm] - np.sum(np.where(single > 0, single * weights.single, 0.0), axis=-1)
-    moved = np.sum(np.where(pair > 0, pair * weights.pair, 0.0), axis=(-2, -1))
-    moved[weights.first] = 0.0
-    whole = np.where(np.isneginf(inside), 0.0, inside) - moved  # of a class that cannot be, the weight is zero
-    total = float(np.sum(_class_weights(group, everything, sizes) * whole))
-    both = {**found.computed, **shares}
-    return total + sum(entropy_of(inner, both) for inner in group.inner)
-
-
-def _class_weights(group: ChainGroup, everything: Values, sizes: Sizes) -> Array:
-    """The posterior of the classes, as each step sees it."""
-    if not group.classes:
-        return np.ones(())
-    levels: tuple[Index, ...] = tuple(item.level for item in group.classes)
-    at = Reference(joint_name(group.above), (*group.place, *levels))
-    return np.asarray(evaluate(at, Environment(everything, sizes), (group.step, *levels)))
-
-
-def entropy_of(group: Group, computed: Values) -> float:
-    """The entropy of a group: that of each clique's first variable given the others, in turn."""
-    total = 0.0
-    for clique in group.cliques:
-        probability = computed[clique.probability]
-        message = np.expand_dims(computed[clique.message], len(group.axes))
-        share = np.where(probability > 0, computed[clique.log_weight] - message, 0.0)
-        total -= float(np.sum(probability * share))
-    return total
-
-
-def start_shares(chain: Chain, guesses: Values, columns: Values, sizes: Sizes) -> dict[str, Array]:
-    """Joint probabilities to begin with, from guesses of single variables."""
-    if not chain.start.body:
-        return {}
-    return finish(chain.start, loaded(chain.start), {}, {**columns, **guesses}, sizes)

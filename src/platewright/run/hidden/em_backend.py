@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from platewright.backends.c.compile import find_compiler
+from platewright.backends.c.in_memory import has_memory_compiler
 from platewright.backends.c.program import c_program
 from platewright.backends.c_chain.chain import em_program
 from platewright.errors import UnknownName
@@ -53,9 +54,11 @@ def _is_wanted(plan: HiddenPlan, backend: str, sizes: Mapping[str, int]) -> bool
     """Whether a compiler is there, and asked for or worth it."""
     if backend not in ("auto", "numpy", "c"):
         raise UnknownName(backend, ("auto", "numpy", "c"), where="backend=")
-    enough = STEPS_FOR_C if any(item.chain for item in plan.hidden) or has_ties(plan) else ROWS_FOR_C
+    by_step = any(item.chain for item in plan.hidden) or has_ties(plan)
+    enough = STEPS_FOR_C if by_step else ROWS_FOR_C
     wanted = backend == "c" or (backend == "auto" and _rows(plan, sizes) >= enough)
-    has_compiler = find_compiler() is not None
+    # Over plain rows NumPy is as fast as libtcc's code; along chains it goes step by step, and is 30 times slower.
+    has_compiler = find_compiler() is not None or (by_step and has_memory_compiler())
     if backend == "c" and not has_compiler:
         schema = "EM" if isinstance(plan, EMPlan) else "mean field"
         _warn_once(f"no C compiler was found (CC, cc, gcc, clang or the package ziglang), so NumPy runs {schema}")

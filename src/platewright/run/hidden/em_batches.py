@@ -8,7 +8,7 @@ rows in memory, up to the order of additions. The probabilities of hidden variab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
 from platewright.backends.c_chain.chain import EMProgram, em_program
+from platewright.backends.kernels.accelerated import Climb, Hill, Seen
+from platewright.backends.kernels.starting_rows import ROWS_TO_START
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.errors import PlatewrightError
@@ -28,8 +29,7 @@ from platewright.program.program import expressions_of
 from platewright.run.checks.sizing import check_sizes
 from platewright.run.execute import Statistics
 from platewright.run.hidden.batchable import fitted_in, opened
-from platewright.run.hidden.climbing import Climb, Slope
-from platewright.run.hidden.em import Estimate, Runner, start_values
+from platewright.run.hidden.em import Estimate, Runner
 from platewright.run.hidden.em_backend import SUMS_BY_C, choose_em_backend, has_ties
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import search, with_initial
@@ -37,10 +37,12 @@ from platewright.run.hidden.few_rows import FewRunner, Gathered, few_runner, gat
 from platewright.run.hidden.file_checkpoint import file_checkpoint
 from platewright.run.hidden.native_em import EMStep, NativeEM
 from platewright.run.hidden.native_em_sums import Doubtful
+from platewright.run.hidden.printed import Printed, printed_em
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
-from platewright.run.hidden.starting_rows import ROWS_TO_START
 from platewright.schemas.em import EMPlan
+
+Values = Mapping[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,39 +61,48 @@ class BatchedRunner:
     plan: EMPlan
     file: RowFile
     backend: str = "numpy"
+    makers: set[str] = field(default_factory=set)
+    """Who compiled the pass: one name, once it was."""
     natives: dict[int, NativeEM] = field(default_factory=dict)
     """The C of batches that stay in memory, by their first row."""
 
     # -- what a search asks for ---
 
-    def start(self, generator: np.random.Generator) -> dict[str, Array]:
-        """Parameters to start from, by the rows that were drawn."""
-        return start_values(self._few, generator)
+    @property
+    def text(self) -> Printed:
+        """The printed functions of the plan."""
+        return self._all.text
+
+    def starts(self, seed: int) -> Callable[[np.random.Generator], Climb]:
+        """What makes a climb from a start of its own, by the rows that were drawn."""
+        return self._few.starts(seed)
 
     @cached_property
-    def slope(self) -> Slope[Passed]:
+    def hill(self) -> Hill:
         """What there is to climb."""
-        few = self._few.slope
-        return Slope(self.look, self.next_values, few.coordinates, few.reals, few.steepest)
+        return replace(self._few.hill, look=lambda values: self.look(self.text.back(values)), step=self._step_on)
 
-    def look(self, values: Mapping[str, Array]) -> Passed:
+    def look(self, values: Values) -> Seen:
         """The objective, and the statistics of all blocks that need nothing but these values."""
-        return self.passed(values, values, self._ready)
+        passed = self.passed(values, values, self._ready)
+        return Seen(passed, passed.objective, passed.steepest)
 
-    def next_values(self, found: Passed, values: Mapping[str, Array]) -> dict[str, Array]:
+    def _step_on(self, seen: Seen, values: Values) -> Values:
         """The mode of the parameters, block after block; one that needs new values of others takes a pass more."""
-        result = dict(values)
+        found: Passed = seen.expectations
+        at = self.text.back(values)
+        result = dict(at)
         for number in range(len(self.plan.latent.programs)):
             statistics = found.statistics.get(number)
             if statistics is None:
-                statistics = self.passed(values, result, (number,)).statistics[number]
+                statistics = self.passed(at, result, (number,)).statistics[number]
             result |= self._all.improved(statistics, result, number)
-        return result
+        return self.text.named(result)
 
-    def ended(self, climbed: Climb[Passed]) -> Estimate:
+    def ended(self, run: Climb, interrupted: bool = False) -> Estimate:
         """The result of a climb; probabilities are made when somebody asks for them."""
-        recalled = self.recalled(climbed.values)
-        return Estimate(climbed.values, recalled, tuple(climbed.history), climbed.converged, climbed.interrupted)
+        values = self.text.back(run.values)
+        return Estimate(values, self.recalled(values), run.history, run.converged, interrupted)
 
     def recalled(self, values: Mapping[str, Array]) -> Recalled:
         """Expectations at given parameters, by another pass for whoever asks."""
@@ -99,7 +110,7 @@ class BatchedRunner:
 
     def on_few(self, found: Gathered[EMPlan]) -> FewRunner:
         """The two steps on the few rows that stand for those of the file."""
-        return few_runner(found, self._few.reals_in_a_row, self.recalled)
+        return few_runner(found, self.recalled)
 
     # -- passes ---
 
@@ -157,16 +168,18 @@ class BatchedRunner:
         if batch.start in self.natives:
             return self.natives[batch.start]
         found = NativeEM(self._local, batch.columns, batch.sizes, program=self._printed)
+        self.makers.add(found.made_by)
         if self.file.held:
             self.natives[batch.start] = found
         return found
 
     def _elsewhere(self, values: Mapping[str, Array]) -> float:
         """Log factors that are not of single rows, taken once."""
-        environment = Environment(dict(values), self.file.sizes)
-        factors = [factor for factor in self.plan.rest if factor not in self._local.rest]
-        with np.errstate(divide="ignore"):
-            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in factors)
+        text = printed_em(self._global)
+        if "elsewhere" not in text:
+            return 0.0
+        with np.errstate(all="ignore"):
+            return float(text("elsewhere")(text.named(values), self._all.size))
 
     # -- what stays the same ---
 
@@ -186,6 +199,11 @@ class BatchedRunner:
         row = self.file.row
         rest = tuple(factor for factor in self.plan.rest if row in {axis.plate for axis in factor.axes})
         return replace(self.plan, rest=rest)
+
+    @cached_property
+    def _global(self) -> EMPlan:
+        """The plan with the other log factors alone."""
+        return replace(self.plan, rest=tuple(factor for factor in self.plan.rest if factor not in self._local.rest))
 
     @cached_property
     def _printed(self) -> EMProgram:
@@ -248,4 +266,6 @@ def learn_in_batches(
     batched = BatchedRunner(plan, file, chosen)
     runner = batched.on_few(few) if isinstance(few, Gathered) else batched
     best = search(runner, seed=seed, checkpoint=store, **told)
-    return EstimatedFit(plan, columns or {}, file.sizes, best, **fitted_in(file, chosen, seed, begin))
+    return EstimatedFit(
+        plan, columns or {}, file.sizes, best, made_by="".join(batched.makers), **fitted_in(file, chosen, seed, begin)
+    )

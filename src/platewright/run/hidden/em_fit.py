@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.errors import NotSolvable
+from platewright.backends.numpy.learning import Options
+from platewright.errors import NotLearned, NotSolvable
 from platewright.family import Array
 from platewright.inference.answers import MostProbable
 from platewright.operations.split_partly_known import missing_name, observed_name
-from platewright.run.hidden.em import Estimate
+from platewright.run.hidden.em import Estimate, Runner
 from platewright.run.hidden.em_backend import SUMS_BY_C, why_not_fused
+from platewright.run.hidden.integrated import distribution_at
 from platewright.run.hidden.most_probable import most_probable_states
+from platewright.run.hidden.peak import Peak
+from platewright.run.hidden.summit import peak_of
 from platewright.run.results.iterated import Iterated, state_of
+from platewright.run.results.quantity import Numbers, Quantity
 from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden import hidden_named
 
+MOST_PARAMETERS = 30
+MOST_READ = 5_000_000
+"""How many rows a summary reads for standard errors, in all looks together."""
+
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Point(Quantity):
     """The estimate of one unknown."""
 
-    name: str
-    value: Array
+    estimate: Array
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    spread: Callable[[], Array] | None = None
+    """What finds its standard error, where there is one."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the standard error, which looks at the rows."""
+        return {**super().__getstate__(), "spread": None}
 
     @property
-    def mean(self) -> Array:
-        """The estimate itself: a point has no spread."""
-        return self.value
+    def value(self) -> Numbers:
+        """The estimate."""
+        return self.estimate
+
+    @property
+    def mean(self) -> Numbers:
+        """The estimate itself."""
+        return self.estimate
+
+    @property
+    def sd(self) -> Numbers:
+        """The standard error, from the curvature of the log density with what is hidden integrated out."""
+        if self.spread is None:
+            raise self._lacks("standard error")
+        return self.spread()
+
+    @property
+    def variance(self) -> Numbers:
+        """The square of the standard error."""
+        return self.sd**2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,16 +79,67 @@ class EstimatedFit(Iterated):
         count = len(self.estimate.objective)
         state = state_of(self.estimate)
         why = f": {why_not_fused(self.derivation)}" if SUMS_BY_C in self.backend else ""
-        return f"em: {self.derivation.summary}; {state} after {count} iterations ({self.backend}{why})"
+        return f"em: {self.derivation.summary}; {state} after {count} iterations ({self.ran_by}{why})"
+
+    @property
+    def options(self) -> Options:
+        """What the run was told."""
+        return self.estimate.options
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The parameters."""
+        return tuple(self.estimate.values)
+
+    @property
+    def point(self) -> Mapping[str, Array]:
+        """The mode of every parameter."""
+        return self.estimate.values
+
+    def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
+        """The estimate, `count` times: an estimate is known for sure."""
+        values = self.estimate.values
+        return {name: np.broadcast_to(value, (count, *np.shape(value))) for name, value in values.items()}
 
     def __getitem__(self, name: str) -> Point:
         """The estimate of a parameter, or of a function of parameters."""
         if name in self.estimate.values:
-            return Point(name, self.estimate.values[name], self.labels)
-        drawn = self.functions_of(self._parameters(1, self.seed), 1)
-        if name not in drawn:
-            raise self.absent(name, [*self.estimate.values, *drawn])
+            return Point(name, self.estimate.values[name], self.labels, lambda: self.standard_errors[name])
+        if name not in self.functions:
+            raise self.absent(name, self)
+        drawn = self.functions_of(self.draws(1), 1)
         return Point(name, drawn[name][0], self.labels)
+
+    def _mean(self, name: str) -> Array:
+        """The mean; of what was integrated out that of its distribution at the estimate."""
+        if name not in {item.name for item in self.derivation.integrated}:
+            return super()._mean(name)
+        known = {**self.columns, **self.estimate.values}
+        return np.asarray(distribution_at(self.derivation.integrated, name, known, self.sizes).mean)
+
+    @cached_property
+    def peak(self) -> Peak:
+        """The objective about the estimate."""
+        return peak_of(self.derivation, self.runner, self.estimate.values)
+
+    @property
+    def runner(self) -> Runner:
+        """The steps of the plan on the data."""
+        if not self.columns:
+            raise NotLearned("the rows were read in batches and are not in memory: there is no curvature to look at")
+        return Runner(self.derivation, self.columns, self.sizes)
+
+    @cached_property
+    def standard_errors(self) -> Mapping[str, Array]:
+        """By name the standard errors of the parameters."""
+        return self.peak.errors
+
+    @property
+    def is_soon_known(self) -> bool:
+        """Whether standard errors take little time: two looks at the rows for each pair of coordinates."""
+        count = sum(np.size(value) for value in self.estimate.values.values())
+        rows = max(self.sizes.values(), default=1)
+        return bool(self.columns) and count <= MOST_PARAMETERS and (2 * count + 20) * count * rows <= MOST_READ
 
     def probabilities(self, name: str) -> Array:
         """Row by row the posterior of a hidden discrete variable at the estimate."""
@@ -100,6 +183,6 @@ class EstimatedFit(Iterated):
     def log_likelihood(self) -> float:
         """`log p(data | estimate)`: the objective without the priors."""
         environment = Environment({**self.columns, **self.estimate.values}, self.sizes)
-        graph, hidden = self.derivation.graph, self.derivation.latent.names
+        graph, hidden = self.derivation.graph, self.derivation.latent.names | self.derivation.left
         prior = [factor for factor in self.derivation.rest if not graph.is_likelihood(factor, hidden)]
         return self.log_joint - sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in prior)

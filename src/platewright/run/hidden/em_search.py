@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from platewright.errors import ImproperPosterior, Unbounded
+from platewright.backends.kernels.accelerated import Climb, Hill, climb
+from platewright.backends.numpy.learning import Options
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint
 from platewright.run.checks.initial import checked_initial
 from platewright.run.checks.sanity import check_counts
-from platewright.run.hidden.climbing import Climb, Seen, Slope, climb
-from platewright.run.hidden.em import Estimate, Runner, start_values
+from platewright.run.hidden.em import Estimate, Runner
 from platewright.run.hidden.em_backend import SUMS_BY_C, native_runner
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import NativeEM
+from platewright.run.hidden.printed import Printed
 from platewright.run.hidden.stages import Stages
+from platewright.run.hidden.telling import told
 from platewright.run.ticking import Ticker
 from platewright.schemas.em import EMPlan
 
@@ -27,24 +30,16 @@ OPTIONS = ("restarts", "iterations", "tolerance", "initial", "checkpoint")
 
 
 class Searched(Protocol):
-    """What there is to search: a place to start, a hill to climb, and what is made of the end of a climb."""
+    """What there is to search: places to start, a hill to climb, and what is made of the end of a climb."""
 
     @property
     def plan(self) -> EMPlan: ...
     @property
-    def slope(self) -> Slope[Any]: ...
-    def start(self, generator: np.random.Generator) -> dict[str, Array]: ...
-    def look(self, values: Mapping[str, Array]) -> Any: ...
-    def ended(self, climbed: Climb[Any]) -> Estimate: ...
-
-
-@dataclass(frozen=True, eq=False)
-class InMemory(Runner):
-    """All rows are there at once."""
-
-    def start(self, generator: np.random.Generator) -> dict[str, Array]:
-        """Parameters to start from."""
-        return start_values(self, generator)
+    def text(self) -> Printed: ...
+    @property
+    def hill(self) -> Hill: ...
+    def starts(self, seed: int) -> Callable[[np.random.Generator], Climb]: ...
+    def ended(self, run: Climb, interrupted: bool = False) -> Estimate: ...
 
 
 def run_em(
@@ -60,7 +55,7 @@ def run_em(
     if native is None and backend == "c":
         native = native_runner(plan, columns, sizes)
     options = with_initial(plan, sizes, options)
-    return search(InMemory(plan, columns, sizes, native, backend == SUMS_BY_C), **options)
+    return search(Runner(plan, columns, sizes, native, backend == SUMS_BY_C), **options)
 
 
 def with_initial(plan: EMPlan, sizes: Mapping[str, int], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,45 +80,22 @@ def search(
     Every run starts from the initial values of those parameters that have one.
     """
     check_counts(restarts=restarts, iterations=iterations)
-    with Ticker("em", iterations) as ticker:
-        climbs = Climbs(runner, iterations, tolerance, initial or {}, checkpoint, ticker)
-        return runner.ended(climbs.run(seed, int(restarts)))
+    given = runner.text.named(initial or {})
 
+    def begun(generator: np.random.Generator) -> Climb:
+        if given and given.keys() == {runner.text.names[name] for name in runner.plan.learned}:
+            return Climb(given)
+        return Climb({**starts(generator).values, **given})
 
-class Climbs(Stages[Climb[Seen]]):
-    """Stages that are climbs; what was seen at stored values is looked at anew."""
+    def taken_up(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Climb:
+        history = tuple(facts["history"])
+        return Climb(arrays, history, float(facts["highest"]), runner.hill.look(arrays), facts["converged"])
 
-    gives_way = (Unbounded, ImproperPosterior)
-
-    def __init__(
-        self,
-        runner: Searched,
-        iterations: int,
-        tolerance: float,
-        initial: Mapping[str, Array],
-        checkpoint: Checkpoint | None,
-        ticker: Ticker,
-    ) -> None:
-        super().__init__(iterations, tolerance, checkpoint, ticker)
-        self.runner = runner
-        self.initial = initial
-
-    def begun(self, generator: np.random.Generator) -> Climb[Seen]:
-        if self.initial.keys() == set(self.runner.plan.learned):
-            return Climb(self.initial)
-        return Climb({**self.runner.start(generator), **self.initial})
-
-    def again(self, run: Climb[Seen]) -> Climb[Seen]:
-        return Climb(run.values, list(run.history), run.highest, run.seen, run.seen_at)
-
-    def pursued(self, run: Climb[Seen], iterations: int) -> Climb[Seen]:
-        if run.history:  # broken off inside a longer step, the climb would not go on from there bit by bit
-            self.last = self.state(run)
-        return climb(self.runner.slope, run, iterations, self.tolerance, self.told)
-
-    def stored(self, run: Climb[Seen]) -> tuple[dict[str, object], Mapping[str, Array]]:
-        return {"highest": run.highest}, run.seen_at
-
-    def taken_up(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Climb[Seen]:
-        seen = self.runner.look(arrays)
-        return Climb(arrays, list(facts["history"]), float(facts["highest"]), seen, arrays, facts["converged"])
+    with told(runner.plan), np.errstate(all="ignore"), Ticker("em", int(iterations)) as ticker:
+        starts = runner.starts(seed)
+        climbs: Callable[[Climb, int], Iterator[Climb]] = partial(climb, runner.hill, tolerance=tolerance)
+        stages = Stages(begun, climbs, lambda run: ({"highest": run.highest}, run.values), taken_up)
+        best = stages.run(seed, int(restarts), int(iterations), checkpoint, ticker)
+        found = runner.ended(best, stages.interrupted)
+    numbers = stages.ran({"seed": seed, "restarts": restarts, "iterations": iterations, "tolerance": tolerance}, best)
+    return replace(found, options=Options(numbers, initial or {}))

@@ -9,14 +9,12 @@ from typing import Any, Generic
 
 import numpy as np
 
+from platewright.backends.kernels.accelerated import Seen
 from platewright.backends.kernels.few_rows import are_few, few_rows, gathered, gathered_with, rows_joined
 from platewright.family import Array
 from platewright.operation import Declined
-from platewright.program.program import Program
-from platewright.run.execute import finish, loaded
-from platewright.run.hidden.em import Estimate, Expected, Runner
-from platewright.run.hidden.em_search import InMemory, search, with_initial
-from platewright.run.hidden.native_em import EMStep
+from platewright.run.hidden.em import Estimate, Runner
+from platewright.run.hidden.em_search import search, with_initial
 from platewright.schemas.em import EMPlan
 from platewright.schemas.few_rows import NAME, FewRows, RowColumn, find_few_rows
 from platewright.schemas.weigh_rows import HiddenPlan
@@ -128,43 +126,25 @@ def _back(values: Array, column: RowColumn) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class FewRunner(InMemory):
+class FewRunner(Runner):
     """EM on few rows; what is expected of each of the many is made on demand, at the end."""
 
-    reals: float = 0.0
-    """Real numbers in an element of a hidden variable, which few rows do not tell."""
     recalled: Callable[[Values], Values] = dict
 
-    rest: Program | None = None
-    """The log factors without hidden variables."""
-
-    def elsewhere(self, everything: Values) -> float:
-        """The log factors without hidden variables, by one program: there is little else to do in a step."""
-        if self.rest is None or not self.rest.body:
-            return super().elsewhere(everything)
-        found = finish(self.rest, loaded(self.rest), {}, everything, self.sizes)
-        return float(sum(np.sum(value) for value in found.values()))
-
-    @cached_property
-    def reals_in_a_row(self) -> float:
-        return self.reals
-
-    def probabilities(self, found: Expected | EMStep, values: Values) -> Values:
+    def probabilities(self, seen: Seen, values: Values) -> Values:
         """The expectations of all rows."""
         return self.recalled(values)
 
 
 def run_on_few(found: Gathered[EMPlan], whole: Runner, **options: Any) -> Estimate:
     """The search for the best mode on few rows; `whole` has them all."""
-    runner = few_runner(found, whole.reals_in_a_row, partial(Later, whole))
+    runner = few_runner(found, partial(Later, whole))
     return search(runner, **with_initial(whole.plan, found.sizes, options))
 
 
-def few_runner(found: Gathered[EMPlan], reals: float, recalled: Callable[[Values], Values]) -> FewRunner:
+def few_runner(found: Gathered[EMPlan], recalled: Callable[[Values], Values]) -> FewRunner:
     """The two steps on few rows, and how what is expected of all of them is made at the end."""
-    return FewRunner(
-        found.few.plan, found.columns, found.sizes, reals=reals, recalled=recalled, rest=found.few.elsewhere
-    )
+    return FewRunner(found.few.plan, found.columns, found.sizes, few=found.few, recalled=recalled)
 
 
 class Later(Mapping[str, Array]):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from platewright.derive.explain import explain_plan
-from platewright.run.checkpoint import Checkpoint, run_key
+from platewright.run.checkpoint import Checkpoint, checkpoint_at, run_name
 from platewright.run.hidden.row_file import RowFile
 from platewright.schemas.em import EMPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -18,7 +18,7 @@ def file_checkpoint(
     """Where the state of a run is stored, and what it must belong to: each batch adds to the key."""
     if path is None:
         return Checkpoint()
-    key = explain_plan(plan)
+    name = run_name(explain_plan(plan), {}, options)
     for batch in file:
-        key = run_key(key, batch.columns, options)
-    return Checkpoint(Path(path), key)
+        name = name.with_rows(batch.columns)
+    return checkpoint_at(path, name)

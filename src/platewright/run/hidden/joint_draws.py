@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.hidden_chain import ChainWeights, backward_sample, forward, forward_best
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.program.program import Program
 from platewright.run.checks.sanity import check_possible
 from platewright.run.execute import finish, loaded
-from platewright.run.hidden.chain import ChainWeights, backward_sample, forward, forward_best
 from platewright.run.hidden.chain_group import Recursed, possible, shared
 from platewright.schemas.chain_group import find_chain_groups, without_chains
 from platewright.schemas.expectations import expectations

@@ -5,7 +5,7 @@ moments -> for each batch: hidden probabilities, soft statistics, entropy -> mer
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.c_chain.chain import EMProgram, em_program
+from platewright.backends.kernels.starting_rows import ROWS_TO_START
 from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.family import Array
@@ -30,8 +31,6 @@ from platewright.run.hidden.mean_field_search import Bounded, is_plain, searched
 from platewright.run.hidden.native_em import NativeEM
 from platewright.run.hidden.recalled import Recalled, merged_parts
 from platewright.run.hidden.row_file import RowFile, Rows
-from platewright.run.hidden.soft_start import start_expectations
-from platewright.run.hidden.starting_rows import ROWS_TO_START
 from platewright.schemas.mean_field import MeanFieldPlan
 
 
@@ -42,15 +41,16 @@ class BatchedUpdates(Runner):
     file: RowFile | None = None
     printed: EMProgram | None = None
     """The C of the pass over rows, which all batches share; without it NumPy makes it."""
+    makers: set[str] = field(default_factory=set)
+    """Who compiled the pass: one name, once it was."""
     natives: dict[int, NativeEM] = field(default_factory=dict)
     """The C of batches that stay in memory, by their first row."""
 
-    def begun(self, generator: np.random.Generator) -> dict[str, Array]:
-        """Moments to start from, by the rows that were drawn."""
+    def starts(self, seed: int) -> Callable[[np.random.Generator], Mapping[str, Array]]:
+        """What makes moments to start from, by the rows that were drawn."""
         assert self.file is not None
         few = Runner(self.plan, self.file.sample.columns, self.file.sample.sizes, self.plain)
-        found = start_expectations(self.plan, few.columns, few.sizes, generator)
-        return few.posterior({STATISTICS: _statistics(few, found)}).moments
+        return few.starts(seed)
 
     def hidden(self, moments: Mapping[str, Array]) -> tuple[dict[str, Any], float]:
         """Merged statistics under the hidden probabilities, and the entropy of these."""
@@ -81,6 +81,7 @@ class BatchedUpdates(Runner):
             return self.natives[batch.start]
         sizes = with_noises(self.plan, batch.sizes)
         found = NativeEM(self.plan, batch.columns, sizes, program=self.printed)
+        self.makers.add(found.made_by)
         if self.file is not None and self.file.held:
             self.natives[batch.start] = found
         return found
@@ -126,10 +127,11 @@ def bound_in_batches(
     plain = is_plain(told.pop("update", "bound"))
     runner = BatchedUpdates(plan, {}, file.sizes, plain, file=file, printed=printed)
     if isinstance(few, Gathered):
-        found: Bounded = searched(Runner(used, few.columns, sizes, plain), seed, checkpoint=store, **told)
+        found: Bounded = searched(Runner(used, few.columns, sizes, plain, few=few.few), seed, checkpoint=store, **told)
         found = replace(
             found, expectations=Recalled(plan.latent, file, partial(runner.probabilities, found.expectations))
         )
     else:
         found = searched(runner, seed, checkpoint=store, **told)
-    return MeanFieldFit(plan, columns or {}, file.sizes, found, why, **fitted_in(file, chosen, seed, begin))
+    told = {**fitted_in(file, chosen, seed, begin), "made_by": "".join(runner.makers)}
+    return MeanFieldFit(plan, columns or {}, file.sizes, found, why, **told)

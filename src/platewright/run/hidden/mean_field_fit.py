@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from platewright.errors import PlatewrightError
+from platewright.backends.numpy.learning import Options
+from platewright.errors import NotLearned
 from platewright.family import Array
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
@@ -33,7 +34,7 @@ class MeanFieldFit(Iterated):
         found = self.result
         count = len(found.changes if self.plain else found.bounds)
         why = f": {self.why}" if self.why else ""
-        told = f"{state_of(found)} after {count} iterations ({self.backend}{why})"
+        told = f"{state_of(found)} after {count} iterations ({self.ran_by}{why})"
         if self.plain:
             return f"mean-field: plain mean updates (Equation 26) of {self.derivation.summary}; no bound; {told}"
         return f"mean-field: {self.derivation.summary}; {told}"
@@ -51,15 +52,25 @@ class MeanFieldFit(Iterated):
         everything = {**self.columns, **known} if isinstance(known, dict) else {}
         return Posterior(self.derivation.complete, self.result.values, everything, self.sizes)
 
+    @property
+    def options(self) -> Options:
+        """What the run was told."""
+        return self.result.options
+
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The parameters."""
+        return tuple(name for name in self.derivation.graph.nodes if name in self.posterior.unknown)
+
     def __getitem__(self, name: str) -> Marginal | Sampled:
         """The mean-field distribution of one parameter; by draws where it has no closed form, or is a function."""
         found = self.posterior.marginal(name) if name in self.posterior.unknown else None
         if found is not None:
             return found
+        if name not in self:
+            raise self.absent(name, self)
         drawn = self.draws(DRAWS_FOR_MEANS)
         drawn |= self.functions_of(drawn, DRAWS_FOR_MEANS)
-        if name not in drawn:
-            raise self.absent(name, drawn)
         return Sampled(name, drawn[name], self.labels)
 
     def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
@@ -74,7 +85,7 @@ class MeanFieldFit(Iterated):
     def lower_bound(self) -> float:
         """A lower bound of the log evidence."""
         if self.plain:
-            raise PlatewrightError(
+            raise NotLearned(
                 "plain mean updates (Equation 26) have no lower bound", hint="leave update='plain' away for one"
             )
         return self.result.bounds[-1]
@@ -84,4 +95,4 @@ class MeanFieldFit(Iterated):
         """Not known exactly: `lower_bound` is what mean field gives, and what the goal `evidence` asks for."""
         if self.derivation.goal == "evidence":
             return self.lower_bound
-        raise PlatewrightError("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")
+        raise NotLearned("mean field gives a lower bound of the evidence", hint="use fit.lower_bound")

@@ -6,23 +6,27 @@ The bound may never fall: where it does, the derivation is wrong, and the run en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from platewright.errors import ParameterError, PlatewrightError, Unbounded
+from platewright.backends.kernels.bound import Track, Update, rising
+from platewright.backends.numpy.learning import DEFAULTS, Options
+from platewright.errors import ParameterError
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint
 from platewright.run.checks.sanity import check_counts
-from platewright.run.hidden.climbing import FALL
 from platewright.run.hidden.em_backend import choose_field_backend, native_runner
 from platewright.run.hidden.few_rows import Gathered
-from platewright.run.hidden.mean_field import Runner, Settled, with_noises
+from platewright.run.hidden.mean_field import Runner, with_noises
 from platewright.run.hidden.native_cliques import NativeCliques
 from platewright.run.hidden.native_em import NativeEM
+from platewright.run.hidden.plain_updates import plainly
 from platewright.run.hidden.stages import Stages
+from platewright.run.hidden.telling import told
 from platewright.run.ticking import Ticker
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -40,34 +44,20 @@ class Bounded:
     interrupted: bool = False
     changes: tuple[float, ...] = ()
     """For plain mean updates, which have no bound: the largest relative change of a mean at each iteration."""
+    options: Options = DEFAULTS
+    """What the run was told, for its source."""
 
 
 class Updates(Protocol):
     """What there is to iterate."""
 
     @property
-    def plain(self) -> bool: ...
-    def begun(self, generator: np.random.Generator) -> Mapping[str, Array]: ...
-    def hidden(self, moments: Mapping[str, Array]) -> tuple[Mapping[str, Any], float]: ...
-    def posterior(self, expectations: Mapping[str, Any]) -> Settled: ...
-    def kept(self, moments: Mapping[str, Array], expectations: Mapping[str, Any]) -> Mapping[str, Any]: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Track:
-    """A run so far: the moments before its last step, what that step gave, and the objective at each."""
-
-    before: Mapping[str, Array]
-    expectations: Mapping[str, Any] = field(default_factory=dict)
-    settled: Settled | None = None
-    history: tuple[float, ...] = ()
-    converged: bool = False
-    interrupted: bool = False
-
+    def plan(self) -> MeanFieldPlan: ...
     @property
-    def moments(self) -> Mapping[str, Array]:
-        """What the next step starts from."""
-        return self.before if self.settled is None else self.settled.moments
+    def plain(self) -> bool: ...
+    def starts(self, seed: int) -> Callable[[np.random.Generator], Mapping[str, Array]]: ...
+    def updated(self, moments: Mapping[str, Array]) -> Update: ...
+    def kept(self, moments: Mapping[str, Array], expectations: Mapping[str, Any]) -> Mapping[str, Any]: ...
 
 
 def run_mean_field(
@@ -104,7 +94,8 @@ def run_on_few(
     **options: Any,
 ) -> Bounded:
     """The same search on the few rows that stand for all; what is expected of each comes at the end."""
-    best = searched(Runner(found.few.plan, found.columns, found.sizes, is_plain(update)), **options)
+    few = Runner(found.few.plan, found.columns, found.sizes, is_plain(update), few=found.few)
+    best = searched(few, **options)
     whole = Runner(plan, columns, sizes, is_plain(update))
     return replace(best, expectations={**best.expectations, **whole.hidden(best.expectations)[0]})
 
@@ -126,81 +117,24 @@ def searched(
 ) -> Bounded:
     """The best of several short runs, carried on until it stands still."""
     check_counts(restarts=restarts, iterations=iterations)
-    with Ticker("mean-field", int(iterations)) as ticker:
-        search = Tracks(runner, iterations, tolerance, checkpoint, ticker)
+
+    def stored(run: Track) -> tuple[Mapping[str, object], Mapping[str, Array]]:
+        return {}, run.moments if run.before is None else run.before
+
+    def taken_up(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Track:
+        made = runner.updated(arrays)
+        return Track(made.moments, made, arrays, tuple(facts["history"]), facts["converged"])
+
+    with told(runner.plan), Ticker("mean-field", int(iterations)) as ticker:
+        starts = runner.starts(seed)
+        tracks = partial(plainly if runner.plain else rising, runner.updated, tolerance=tolerance)
+        stages = Stages(lambda generator: Track(starts(generator)), tracks, stored, taken_up)
+        stages.objective = "largest change" if runner.plain else "bound"
         # Without a bound there is nothing by which to prefer one start to another.
-        return search.ended(search.run(seed, 1 if runner.plain else int(restarts)))
-
-
-class Tracks(Stages[Track]):
-    """Stages that are tracks, each stored by the moments before its last step, which is taken anew."""
-
-    def __init__(
-        self, runner: Updates, iterations: int, tolerance: float, checkpoint: Checkpoint | None, ticker: Ticker
-    ) -> None:
-        super().__init__(iterations, tolerance, checkpoint, ticker)
-        self.runner = runner
-        self.objective = "largest change" if runner.plain else "bound"
-
-    def begun(self, generator: np.random.Generator) -> Track:
-        return Track(self.runner.begun(generator))
-
-    def again(self, run: Track) -> Track:
-        return replace(run, before=run.moments, settled=None)
-
-    def pursued(self, run: Track, iterations: int) -> Track:
-        """Whole steps only: Ctrl-C drops the one at work."""
-        try:
-            while not run.converged and len(run.history) < iterations:
-                run = self.step(run)
-                self.told(run)
-        except KeyboardInterrupt:
-            if run.settled is None:
-                raise
-            return replace(run, interrupted=True)
-        return run
-
-    def step(self, now: Track) -> Track:
-        """Hidden variables, then blocks of parameters; the objective is checked."""
-        before = now.moments
-        expectations, settled, entropy = self.look(before)
-        if self.runner.plain:
-            change = _change(before, settled.moments)
-            return Track(before, expectations, settled, (*now.history, change), change <= self.tolerance)
-        bound = settled.evidence + entropy
-        if not np.isfinite(bound):
-            raise Unbounded("the objective of mean field")
-        last = now.history[-1] if now.history else -np.inf
-        if bound < last - FALL * (1 + abs(last)):
-            raise PlatewrightError(
-                f"the lower bound fell from {last:.10g} to {bound:.10g}",
-                hint="this is a defect of the derivation: please report the model",
-            )
-        still = bool(now.history) and abs(bound - last) <= self.tolerance * (1 + abs(bound))
-        return Track(before, expectations, settled, (*now.history, bound), still)
-
-    def look(self, before: Mapping[str, Array]) -> tuple[Mapping[str, Any], Settled, float]:
-        """One step from given moments."""
-        expectations, entropy = self.runner.hidden(before)
-        return expectations, self.runner.posterior({**before, **expectations}), entropy
-
-    def ended(self, track: Track) -> Bounded:
-        """What is kept of a run."""
-        assert track.settled is not None
-        known = self.runner.kept(track.before, track.expectations)
-        values, plain = track.settled.posterior.values, self.runner.plain
-        bounds, changes = ((), track.history) if plain else (track.history, ())
-        return Bounded(values, known, bounds, track.converged, track.interrupted, changes)
-
-    def stored(self, run: Track) -> tuple[dict[str, object], Mapping[str, Array]]:
-        return {}, run.before
-
-    def taken_up(self, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Track:
-        expectations, settled, _ = self.look(arrays)
-        return Track(arrays, expectations, settled, tuple(facts["history"]), facts["converged"])
-
-
-def _change(before: Mapping[str, Array], after: Mapping[str, Array]) -> float:
-    """The largest change of a moment, relative to its size."""
-    changes = [np.max(np.abs(after[name] - before[name]) / (1 + np.abs(after[name])), initial=0.0) for name in after]
-    return float(max(changes, default=0.0))
+        count = 1 if runner.plain else int(restarts)
+        best = stages.run(seed, count, int(iterations), checkpoint, ticker)
+        known = runner.kept(best.before, best.last.expectations)
+    bounds, changes = ((), best.history) if runner.plain else (best.history, ())
+    numbers = stages.ran({"seed": seed, "restarts": count, "iterations": iterations, "tolerance": tolerance}, best)
+    options = Options(numbers)
+    return Bounded(best.last.values, known, bounds, best.converged, stages.interrupted, changes, options)

@@ -15,12 +15,12 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.algebra.build import log_sum_exp
+from platewright.backends.kernels.hidden_chain import forward, forward_best
 from platewright.errors import NotSolvable
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.run.execute import finish, loaded
-from platewright.run.hidden.chain import forward, forward_best
 from platewright.run.hidden.chain_group import Recursed, weighed
 from platewright.run.hidden.joint_draws import Conditioned, JointHidden
 from platewright.schemas.body_program import body_program

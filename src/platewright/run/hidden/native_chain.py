@@ -6,8 +6,7 @@ coefficients  ->  weights of steps and of neighbours  ->  forward, backward (C) 
 from __future__ import annotations
 
 import ctypes
-import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.c_chain.chain import ChainPass
 from platewright.family import Array
 from platewright.language.plate import beginning
+from platewright.run.heard import in_threads
 from platewright.run.hidden.native_chain_layout import ChainSums, bundles_of
 from platewright.run.hidden.native_chain_part import ChainPart, Weights
 from platewright.run.hidden.native_em_layout import Doubles
@@ -133,27 +133,6 @@ class NativeChain(ChainPart):
         """As the NumPy module of the maximisation gives them, by name of statement: all, or those wanted."""
         assert isinstance(sums, ChainSums) and sums.moves is not None
         return super().statistics(sums, wanted) | self.moves.statistics(sums.moves, wanted)
-
-
-def in_threads(count: int, threads: int, work: Callable[[int], int]) -> list[int]:
-    """Do pieces of work by several threads; which thread does which piece changes nothing."""
-    waiting, lock, codes = iter(range(count)), threading.Lock(), [0] * count
-
-    def worker() -> None:
-        while True:
-            with lock:
-                k = next(waiting, None)
-            if k is None:
-                return
-            codes[k] = work(k)
-
-    others = [threading.Thread(target=worker) for _ in range(min(threads, count) - 1)]
-    for thread in others:
-        thread.start()
-    worker()
-    for thread in others:
-        thread.join()
-    return codes
 
 
 def _pointer(array: Any) -> ctypes.c_void_p:

@@ -17,8 +17,9 @@ from platewright.algebra.build import exp, multiply, totals
 from platewright.algebra.expression import Expression, Index, Multiply, Reference, free_indices, names, walk
 from platewright.algebra.lazy import special
 from platewright.algebra.put_in import put_in
-from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import compiled, find_compiler
 from platewright.backends.c.expression import Unprintable
+from platewright.backends.c.in_memory import compiled_in_memory, has_memory_compiler
 from platewright.backends.c_em.cliques import CliquePass, RowCount, RowTable, clique_source
 from platewright.errors import BackendError
 from platewright.family import Array
@@ -46,6 +47,7 @@ class NativeCliques:
     def __init__(self, plan: HiddenPlan, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
         self.plan, self.columns, self.sizes = plan, columns, dict(sizes)
         self.left: tuple[tuple[str, str], ...] = ()
+        self.made_by = ""
         self.code_names: list[str] = []
         self.tables: list[tuple[Expression, tuple[Index, ...]]] = []
         self.counted: list[tuple[Statistic, Expression]] = []
@@ -65,7 +67,7 @@ class NativeCliques:
 
     def _prepare(self) -> None:
         compiler = find_compiler()
-        if compiler is None:
+        if compiler is None and not has_memory_compiler():
             raise Unprintable("no C compiler was found")
         self.axes = self.plan.latent.groups[0].axes
         if any(group.axes != self.axes for group in self.plan.latent.groups):
@@ -104,7 +106,8 @@ class NativeCliques:
             counts,
         )
         self.source = clique_source(self.program)
-        self.function = loaded_library(library(self.source, compiler, FLAGS)).expect
+        shared = compiled(self.source, compiler, FLAGS) if compiler else compiled_in_memory(self.source)
+        self.made_by, self.function = shared.made_by, shared.expect
         self.function.restype = ctypes.c_int64
         self.module = loaded(self.plan.maximise)
         self.keys = dict(zip((s.name for s in self.plan.maximise.passes), _keys(self.module)))

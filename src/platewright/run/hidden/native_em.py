@@ -17,22 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from platewright.algebra.evaluate import Environment, evaluate
-from platewright.backends.c.compile import find_compiler, library, loaded_library
+from platewright.backends.c.compile import compiled, find_compiler
 from platewright.backends.c.expression import Unprintable
+from platewright.backends.c.in_memory import compiled_in_memory, has_memory_compiler
 from platewright.backends.c_chain.chain import ChainPass, EMProgram, em_program
 from platewright.backends.c_chain.text import narrowed, width_for, without_comments
 from platewright.backends.c_em.em import name_in
+from platewright.backends.kernels.impossible import ImpossibleData
 from platewright.errors import BackendError
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.run.exact.native import _keys, _warn_once
 from platewright.run.exact.native_blocks import thread_count
-from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.hidden.chain_group import recursed
+from platewright.run.execute import Statistics, arguments, loaded
 from platewright.run.hidden.native_chain import NativeChain
 from platewright.run.hidden.native_em_pass import NativePass
 from platewright.run.hidden.native_em_sums import Doubtful, Sums
+from platewright.run.hidden.printed import printed_em, printed_field
+from platewright.schemas.em import EMPlan
 from platewright.schemas.hidden_plan import HiddenPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
@@ -83,6 +85,7 @@ class NativeEM:
         self.left: tuple[tuple[str, str], ...] = ()
         self.by_numpy: dict[str, int] = {}
         self.apart = 0
+        self.made_by = ""
         self.module = loaded(plan.maximise)
         self.passes: list[tuple[NativePass, Any]] = []
         self.fixed: dict[str, Any] = {}
@@ -108,7 +111,7 @@ class NativeEM:
             name, reason = program.left[0]
             raise Unprintable(f"{name}: {reason}")
         compiler = find_compiler()
-        if compiler is None:
+        if compiler is None and not has_memory_compiler():
             raise Unprintable("no C compiler was found")
         width = width_for(self.sequences(program))
         passes = [
@@ -117,7 +120,9 @@ class NativeEM:
             else NativePass(one, self.columns, self.sizes)
             for one in program.passes
         ]
-        shared = loaded_library(library(without_comments(narrowed(program.source, width)), compiler))
+        text = without_comments(narrowed(program.source, width))
+        shared = compiled(text, compiler) if compiler is not None else compiled_in_memory(text)
+        self.made_by = shared.made_by
         return [(one, getattr(shared, one.one.function)) for one in passes]
 
     def sequences(self, program: EMProgram) -> int:
@@ -213,24 +218,17 @@ class NativeEM:
             return sums, one.statistics(sums)
 
     def numpy_step(self, values: Mapping[str, Array]) -> EMStep:
-        """The same by the emitted NumPy modules."""
-        expect, everything = self.plan.expect, {**self.columns, **values}
-        computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
-        given, log_norm, steepest = dict(self.columns), 0.0, -np.inf
-        for chain in self.plan.latent.chains:
-            one = recursed(chain, everything, self.sizes)
-            given |= one.arrays
-            log_norm += float(np.sum(one.arrays[chain.group.norm]))
-            steepest = max(steepest, one.steepest)
-        for item in self.plan.hidden:
-            if item.chain:
-                continue
-            given[item.probability] = computed[item.probability]
-            log_norm += float(np.sum(computed[f"{item.name}.log_norm"]))
-            steepest = max(steepest, float(np.max(computed[f"{item.name}.log_weight"], initial=-np.inf)))
-        summed = partial(self.numpy_statistics, given)
+        """The same by the printed functions."""
+        assert isinstance(self.plan, EMPlan)
+        text = printed_em(self.plan)
+        given, size = text.named({**self.columns, **values}), text.sized(self.sizes)
+        try:
+            seen = text("expect")(given, size)
+        except ImpossibleData:
+            return EMStep({}, -np.inf, -np.inf, lambda *_: {})  # whoever looks at it asks the text, which names the row
+        summed = partial(self.numpy_statistics, {**self.columns, **text.back(seen.expectations)})
         first = {} if self.plan.takes_turns else summed(0, values)
-        return EMStep(first, log_norm + self.rest(values), steepest, summed)
+        return EMStep(first, seen.objective, seen.steepest, summed)
 
     def numpy_statistics(self, given: Mapping[str, Array], number: int, values: Mapping[str, Array]) -> Statistics:
         """The statistics of a block at given probabilities and parameters."""
@@ -242,9 +240,12 @@ class NativeEM:
 
     def rest(self, values: Mapping[str, Array]) -> float:
         """The log factors without hidden variables."""
-        environment = Environment({**self.columns, **values}, self.sizes)
-        with np.errstate(divide="ignore"):
-            return sum(float(np.sum(evaluate(f.expression, environment, f.axes))) for f in self.plan.rest)
+        assert isinstance(self.plan, EMPlan)
+        text = printed_em(self.plan)
+        if "elsewhere" not in text:
+            return 0.0
+        with np.errstate(all="ignore"):
+            return float(text("elsewhere")(text.named({**self.columns, **values}), text.sized(self.sizes)))
 
     def probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """The posterior of each hidden variable, row by row: asked for at the end only."""
@@ -265,10 +266,9 @@ class NativeEM:
         return found
 
     def numpy_probabilities(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """The same by the emitted NumPy module."""
-        everything = {**self.columns, **values}
-        expect = self.plan.expect
-        computed = finish(expect, loaded(expect), {}, everything, self.sizes) if expect.body else {}
-        for chain in self.plan.latent.chains:
-            computed = {**computed, **recursed(chain, everything, self.sizes).arrays}
-        return {item.probability: computed[item.probability] for item in self.plan.hidden}
+        """The same by the printed functions."""
+        is_em = isinstance(self.plan, EMPlan)
+        text = printed_em(self.plan) if isinstance(self.plan, EMPlan) else printed_field(self.plan)
+        found = text("expect")(text.named({**self.columns, **values}), text.sized(self.sizes))
+        every = text.back(found.expectations if is_em else found[0])
+        return {item.probability: every[item.probability] for item in self.plan.hidden}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.c_em.em import FusedPass, SoftSum
 from platewright.family import Array
+from platewright.run.heard import in_threads
 from platewright.run.hidden.native_em_layout import Doubles, Fused, Layout, fuse
 from platewright.run.hidden.native_em_sums import Contraction, Doubtful, Placed, PlacedPool, Sums
 from platewright.run.hidden.ruled_out import IMPOSSIBLE, RulesOut, moderate
@@ -137,27 +137,13 @@ class NativePass:
         arrays = (tiles, self.fused.codes, size, self.pairs, centre, coefficient, table)
         given = [a if isinstance(a, ctypes.Array) else ctypes.c_void_p(a.ctypes.data) for a in arrays]
         kept = None if probability is None else ctypes.c_void_p(probability.ctypes.data)
-        waiting, lock, failed = iter(range(len(starts))), threading.Lock(), list[int]()
 
-        def work() -> None:
-            while True:
-                with lock:
-                    k = next(waiting, None)
-                if k is None or failed:
-                    return
-                bounds = (int(apart), starts[k], min(starts[k] + step, layout.rows))
-                out = [ctypes.c_void_p(first + k * stride) for first, stride in places]
-                code = function(*given, *map(ctypes.c_int64, bounds), *out, kept)
-                if code:
-                    failed.append(code)
+        def work(k: int) -> int:
+            bounds = (int(apart), starts[k], min(starts[k] + step, layout.rows))
+            out = [ctypes.c_void_p(first + k * stride) for first, stride in places]
+            return int(function(*given, *map(ctypes.c_int64, bounds), *out, kept))
 
-        others = [threading.Thread(target=work) for _ in range(min(threads, len(starts)) - 1)]
-        for thread in others:
-            thread.start()
-        work()
-        for thread in others:
-            thread.join()
-        if failed:
+        if any(in_threads(len(starts), threads, work)):
             raise MemoryError("no memory for the working space of a pass")
         return sums, counts, tally
 

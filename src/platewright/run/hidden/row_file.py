@@ -17,11 +17,11 @@ from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.errors import SourceError
 from platewright.family import Array
+from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Graph
 from platewright.language.plate import beginning
 from platewright.run.checks.given import Checks, check_given, checks_of
 from platewright.run.execute import columns_of
-from platewright.schemas.exact import fixed_sizes
 
 HELD_BYTES = 2**27
 """Rows that take no more are kept between passes: to read them again would cost more than the pass itself."""

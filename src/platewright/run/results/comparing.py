@@ -11,16 +11,70 @@ import numpy as np
 from platewright.errors import ImproperPosterior, PlatewrightError
 from platewright.family import Array
 from platewright.run.evidence.evidence import Evidence
-from platewright.run.results.shown import Shown
+from platewright.run.results.quantity import Numbers, Quantity
+from platewright.run.results.result import Result
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampled import Sampled
+
+LEAST_SHARE = 1e-15
+"""A model of less probability changes no average."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Averaged(Sampled):
+    """A quantity averaged over models: exact where each model's own moments and density are.
+
+    p(x) = sum_m w_m p(x | m),    mean = sum_m w_m mean_m,    variance = sum_m w_m (variance_m + (mean_m - mean)^2)
+    """
+
+    parts: tuple[tuple[float, Quantity], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}, averaged over {len(self.parts)} models>"
+
+    @property
+    def weights(self) -> Array:
+        """The probabilities of the models."""
+        found = np.array([weight for weight, _ in self.parts])
+        return np.asarray(found / found.sum())
+
+    @property
+    def mean(self) -> Numbers:
+        """The mean of the means; of codes of categories, which have none, that of the draws."""
+        try:
+            means = np.array([part.mean for _, part in self.parts])
+        except PlatewrightError:
+            return super().mean
+        return np.tensordot(self.weights, means, axes=1)
+
+    @property
+    def variance(self) -> Numbers:
+        """The mean of the variances, and the variance of the means."""
+        try:
+            means = np.array([part.mean for _, part in self.parts])
+            variances = np.array([part.variance for _, part in self.parts])
+        except PlatewrightError:
+            return super().variance
+        return np.tensordot(self.weights, variances + (means - self.mean) ** 2, axes=1)
+
+    @property
+    def mcse(self) -> Numbers:
+        """The standard error of the mean, which has none where every model knows its own."""
+        return super().mcse if any(isinstance(part, Sampled) for _, part in self.parts) else np.zeros_like(self.mean)
+
+    def log_density(self, value: object) -> Numbers:
+        """The log of the mean of the densities."""
+        each = [part.log_density(value) for _, part in self.parts]
+        with np.errstate(divide="ignore"):
+            logs = [found + np.log(weight) for found, weight in zip(each, self.weights, strict=True)]
+        return np.asarray(np.logaddexp.reduce(logs, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Several fits to the same data, weighed against each other."""
 
-    fits: tuple[Shown, ...]
+    fits: tuple[Result, ...]
     log_prior: Array
 
     @property
@@ -50,23 +104,25 @@ class Comparison:
         """`p(data | model one) / p(data | model two)`."""
         return float(np.exp(self.log_bayes_factor(one, two)))
 
-    def predict(self, new: object, count: int = 4000, seed: int = 0) -> Mapping[str, Sampled]:
-        """Predictions averaged over the models, as draws: each draw from a model chosen by its probability."""
+    def predict(self, new: object, count: int = 4000, seed: int = 0) -> Mapping[str, Averaged]:
+        """Predictions averaged over the models: moments and densities by their probabilities, draws in their shares."""
         generator = np.random.default_rng(seed)
         shares = generator.multinomial(count, self.probabilities)
-        parts: dict[str, list[Array]] = {}
+        draws: dict[str, list[Array]] = {}
+        parts: dict[str, list[tuple[float, Quantity]]] = {}
         for number, (fit, share) in enumerate(zip(self.fits, shares, strict=True)):
-            if share:
-                found = (
-                    _able(fit, "predict").predict(_for_model(fit, new), count=int(share), seed=seed + 1 + number).draws
-                )
-                for name, values in found.items():
-                    parts.setdefault(name, []).append(values)
-        return {name: Sampled(name, np.concatenate(values)) for name, values in parts.items()}
+            weight = float(self.probabilities[number])
+            if weight < LEAST_SHARE and not share:
+                continue
+            found = fit.predict(_for_model(fit, new), count=max(1, int(share)), seed=seed + 1 + number)
+            for name, values in found.draws.items():
+                draws.setdefault(name, []).append(values[: int(share)])
+                parts.setdefault(name, []).append((weight, found[name]))
+        return {name: Averaged(name, np.concatenate(draws[name]), parts=tuple(parts[name])) for name in draws}
 
     def log_predictive(self, new: object) -> Array:
-        """For each complete new row its log predictive density, exact, averaged over the models."""
-        each = [_able(fit, "log_predictive").log_predictive(_for_model(fit, new)) for fit in self.fits]
+        """For each complete new row its log predictive density, averaged over the models."""
+        each = [fit.log_predictive(_for_model(fit, new)) for fit in self.fits]
         with np.errstate(divide="ignore"):  # a model without probability says nothing
             return np.logaddexp.reduce(np.stack(each) + np.log(self.probabilities)[:, None], axis=0)
 
@@ -84,16 +140,6 @@ def _method(evidence: Evidence) -> str:
     return f"{evidence.method}, +- {evidence.error:.2g}" if evidence.error else evidence.method
 
 
-def _able(fit: Shown, what: str) -> Any:
-    """A fit that can be asked this; evidence alone predicts nothing."""
-    if not hasattr(fit, what):
-        raise PlatewrightError(
-            f"the fit of `{fit.derivation.graph.title}` by {fit.derivation.schema} has no {what}",
-            hint='compare fits with goal="posterior" to predict',
-        )
-    return fit
-
-
 def _for_model(fit: Any, new: object) -> object:
     """Of a dict the columns that a model knows: nested models do not have the same inputs."""
     if not isinstance(new, Mapping):
@@ -106,7 +152,7 @@ def _for_model(fit: Any, new: object) -> object:
 
 def compare(fits: Sequence[Any], prior: Sequence[float] | None = None) -> Comparison:
     """Weigh models that were fitted to the same data, each by the evidence that its fit can give."""
-    if not isinstance(fits, (list, tuple)) or not all(isinstance(fit, Shown) for fit in fits):
+    if not isinstance(fits, (list, tuple)) or not all(isinstance(fit, Result) for fit in fits):
         raise PlatewrightError("not a list of fits", where="compare(...)", expected="pw.compare([fit, other])")
     if len(fits) < 2:
         raise PlatewrightError(f"{len(fits)} model to compare", expected="at least two fits")

@@ -11,10 +11,9 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.errors import PlatewrightError
 from platewright.family import Array
-from platewright.graph.graph import Graph
-from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.forward import extended
-from platewright.run.results.shown import Shown
+from platewright.run.results.followers import followers
+from platewright.run.results.result import Result
 from platewright.schemas.hidden import joint_name
 
 if TYPE_CHECKING:
@@ -37,28 +36,15 @@ def state_of(found: Ended) -> str:
     return "interrupted" if found.interrupted else "converged" if found.converged else "stopped"
 
 
-def _roots(graph: Graph, name: str) -> set[str]:
-    """The variables with a distribution that a function is made of."""
-    found: set[str] = set()
-    for parent in graph.nodes[name].parents:
-        found |= _roots(graph, parent) if graph.nodes[parent].kind == "deterministic" else {parent}
-    return found
-
-
-class Iterated(Shown):
+class Iterated(Result):
     """A fit with parameters and with probabilities of hidden variables."""
 
     def probabilities(self, name: str) -> Array:
         """The posterior of a hidden discrete variable."""
         raise NotImplementedError
 
-    def expected(self, name: str) -> Array:
-        """The mean of an unknown, probabilities of a discrete one; of a variable with missing cells all its cells."""
-        twin, seen = missing_name(name), observed_name(name)
+    def _mean(self, name: str) -> Array:
         hidden = self.derivation.latent.names
-        if seen in self.columns and twin in self.derivation.graph.nodes:
-            whole = np.asarray(self.columns[name], dtype=float)
-            return np.where(self.columns[seen] != 0, whole, self.expected(twin))
         if name in self.derivation.barren:
             return self._predicted(name)
         if name not in hidden:
@@ -73,7 +59,7 @@ class Iterated(Shown):
     def _predicted(self, name: str) -> Array:
         """The mean of what nobody depends on, such as missing responses: over draws of all that it depends on."""
         generator = np.random.default_rng(self.seed)
-        drawn = self._parameters(DRAWS_FOR_MEANS, self.seed)
+        drawn = dict(self.draws(DRAWS_FOR_MEANS, self.seed))
         for item in self.derivation.hidden:
             if self.derivation.graph.nodes[item.name].domain.is_finite:
                 chances = np.cumsum(self.probabilities(item.name), axis=-1)
@@ -83,16 +69,18 @@ class Iterated(Shown):
         found = extended(self.derivation.graph, self.derivation.barren, environment, drawn, DRAWS_FOR_MEANS, generator)
         return np.asarray(found[name].mean(axis=0))
 
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Functions of the parameters; what holds a hidden variable has no value of its own here."""
+        return followers(self.derivation.graph, self.learned, (), self.columns, self.sizes)
+
     def functions_of(self, drawn: Mapping[str, Array], count: int) -> dict[str, Array]:
         """Draws of the functions that the model names, as far as they need no hidden variable."""
-        graph = self.derivation.graph
-        kept = {
-            name: node
-            for name, node in graph.nodes.items()
-            if node.kind != "deterministic" or not _roots(graph, name) & (set(graph.unknown) - set(drawn))
-        }
+        graph, able = self.derivation.graph, set(self.functions)
+        nodes = {n: v for n, v in graph.nodes.items() if v.kind != "deterministic" or n in able or graph.is_known(n)}
         environment = Environment(self.columns, self.sizes)
-        found = extended(replace(graph, nodes=kept), (), environment, drawn, count, np.random.default_rng(self.seed))
+        generator = np.random.default_rng(self.seed)
+        found = extended(replace(graph, nodes=nodes), (), environment, drawn, count, generator)
         return {name: values for name, values in found.items() if name not in drawn}
 
     def _hidden_mean(self, name: str) -> Array | None:
@@ -127,12 +115,4 @@ class Iterated(Shown):
         chosen = self.seed if seed is None else seed
         if not isinstance(count, int | np.integer) or count < 1:
             raise PlatewrightError(f"{count!r} draws", expected="a whole number from 1")
-        return predict_rows(self.derivation, self._parameters(count, chosen), self.sizes, self.labels, new, chosen)
-
-    def _parameters(self, count: int, seed: int) -> dict[str, Array]:
-        """Draws of the parameters: from their distribution, or the estimate again and again."""
-        draws = getattr(self, "draws", None)
-        if draws is not None:
-            return dict(draws(count, seed))
-        values: Mapping[str, Array] = self.estimate.values  # type: ignore[attr-defined]
-        return {name: np.broadcast_to(value, (count, *np.shape(value))) for name, value in values.items()}
+        return predict_rows(self.derivation, self.draws(count, chosen), self.sizes, self.labels, new, chosen)

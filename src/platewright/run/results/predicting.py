@@ -9,7 +9,6 @@ these: its log weights are its own factor and those of the given values, summed 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +17,12 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Lag, walk
+from platewright.backends.kernels.hidden_chain import backward_sample, forward, smooth
 from platewright.data.bind import bind
 from platewright.derive.planner import AnyPlan
 from platewright.elimination.state import State, TableConditional
 from platewright.elimination.tables import table_move
-from platewright.errors import PlatewrightError, ShapeError, SizeError, UnknownName
+from platewright.errors import PlatewrightError, ShapeError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning
@@ -31,18 +31,19 @@ from platewright.operations.remove_deterministic import remove_deterministic
 from platewright.operations.split_partly_known import as_written
 from platewright.run.checks.sanity import check_possible
 from platewright.run.exact.posterior import lift
-from platewright.run.exact.prediction import MOST_ELEMENTS
+from platewright.run.exact.prediction import FEWER
 from platewright.run.execute import columns_of
-from platewright.run.forward import DRAW, draw_node
-from platewright.run.hidden.chain import backward_sample, chain_weights, forward, smooth
+from platewright.run.forward import DRAW, check_room, draw_node
+from platewright.run.hidden.chain import chain_weights
 from platewright.run.hidden.joint_draws import Conditioned, conditioned, joint_hidden
+from platewright.run.results.quantity import Predictions
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.gibbs import ChainBlock, hidden_block
 
 
 @dataclass(frozen=True, eq=False)
-class RowPrediction(Mapping[str, Sampled]):
+class RowPrediction(Predictions):
     """Predicted variables by name, as draws; hidden variables of the new rows are among them."""
 
     graph: Graph
@@ -280,13 +281,7 @@ class RowPrediction(Mapping[str, Sampled]):
         for name in self.open:
             node = self.graph.nodes[name]
             levels = self.sizes.get(str(node.domain.levels), 2) if node.domain.is_finite else 1
-            size = self.count * levels * math.prod(self.sizes[axis.plate] for axis in node.axes)
-            if size > MOST_ELEMENTS:
-                raise SizeError(
-                    f"{size} numbers to draw for `{name}`",
-                    expected=f"at most {MOST_ELEMENTS}",
-                    hint="predict fewer rows at a time, or ask for fewer draws with count=",
-                )
+            check_room(name, self.count * levels, (self.sizes[axis.plate] for axis in node.axes), FEWER)
 
 
 def is_inferred(graph: Graph, targets: Collection[str], columns: Collection[str]) -> bool:

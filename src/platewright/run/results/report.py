@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from platewright.derive.cost import cost_of
 from platewright.derive.explain import explain_algorithm
 from platewright.derive.latex_iterated import plan_latex
 from platewright.derive.planner import AnyPlan
@@ -19,7 +20,7 @@ from platewright.graph.equation import joint_equation, joint_latex
 from platewright.operation import Step
 from platewright.program.program import statement_text
 from platewright.run.exact.fit import Fit
-from platewright.run.results.shown import Shown
+from platewright.run.results.result import Result
 from platewright.run.results.summary import summary
 from platewright.schema import Plan
 
@@ -38,7 +39,10 @@ h2 code { font-size: .95em; }
 figure { flex: 0 1 auto; }
 h2 { scroll-margin-top: 1rem; }
 """
+MOST_PICTURES = 40
+"""Steps of an iterative plan that a page shows with pictures."""
 WORDS = {
+    "count_as_known": "Hold fixed",
     "remove_deterministic": "Write functions out",
     "remove_barren": "Leave out what nothing depends on",
     "decompose": "Take the problem apart",
@@ -47,11 +51,11 @@ WORDS = {
 """Headings for the operations that have a name of their own."""
 
 
-def report(plan: AnyPlan, fit: Shown | None = None) -> str:
+def report(plan: AnyPlan, fit: Result | None = None) -> str:
     """The page as text: the same bytes for the same plan and numbers."""
     sizes = fit.sizes if fit is not None else {}
     sections = [_model(plan, sizes)]
-    sections += [*_steps(plan, sizes), _statistics(plan)] if isinstance(plan, Plan) else [_iteration(plan)]
+    sections += [*_steps(plan, sizes), _statistics(plan)] if isinstance(plan, Plan) else _iterated(plan, sizes)
     if fit is not None:
         sections.append(_posterior(fit))
     sections.append(_program(plan))
@@ -77,6 +81,7 @@ def _model(plan: AnyPlan, sizes: Mapping[str, int]) -> _Made:
     facts = _facts(
         (
             ("algorithm", f"{plan.schema}: {plan.summary}"),
+            ("cost", str(cost_of(plan))),
             ("known", ", ".join(known) or "nothing"),
             ("unknown", ", ".join(graph.unknown) or "nothing"),
             ("predicted", ", ".join(plan.barren)),
@@ -89,11 +94,11 @@ def _model(plan: AnyPlan, sizes: Mapping[str, int]) -> _Made:
 
 def _steps(plan: Plan, sizes: Mapping[str, int]) -> list[_Made]:
     """Graph operations first, then the plates go, then one unknown after the other."""
-    first = [step for step in plan.steps if not step.operation.startswith("eliminate")]
+    first = [step for step in plan.steps if not step.gone]
     found = [_graph_step(step, sizes) for step in first]
     found.append(_plate_step(plan, sizes))
     gone: list[str] = []
-    steps = [step for step in plan.steps if step.operation.startswith("eliminate")]
+    steps = [step for step in plan.steps if step.gone]
     for step, conditional in zip(steps, plan.conditionals):
         before = connected_part(statistics_picture(plan, gone, sizes), conditional.variables)
         gone += conditional.variables
@@ -133,11 +138,16 @@ def _statistics(plan: Plan) -> _Made:
     return ReportSection("The statistics", text), _formulas(lines)
 
 
+def _iterated(plan: AnyPlan, sizes: Mapping[str, int]) -> list[_Made]:
+    """What each part of an iteration holds fixed and eliminates, with pictures, then the algorithm."""
+    return [*(_graph_step(step, sizes) for step in plan.steps[:MOST_PICTURES]), _iteration(plan)]
+
+
 def _iteration(plan: AnyPlan) -> _Made:
     return ReportSection("The algorithm", ""), _formulas([explain_algorithm(plan)])
 
 
-def _posterior(fit: Shown) -> _Made:
+def _posterior(fit: Result) -> _Made:
     found = summary(fit)
     facts = [("how", fit.how)]
     if isinstance(fit, Fit) and fit.derivation.goal != "map":

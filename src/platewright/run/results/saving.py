@@ -29,17 +29,23 @@ from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json
 from platewright.language.serial import table_from_json
 from platewright.run.checks.allocation import that_fits
+from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import Fit
 from platewright.run.exact.kept_columns import kept_columns
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.run.points.fit import QuadratureFit
+from platewright.run.results.admitting import admit_columns, admit_sizes, admit_statistics, coherent
 from platewright.run.results.array_file import read_array, write_array
+from platewright.run.results.result import Result
+from platewright.run.results.saving_collapsed import FORMAT as COLLAPSED
+from platewright.run.results.saving_collapsed import read_collapsed, write_collapsed, write_groups
 from platewright.run.results.saving_iterated import FORMAT as ITERATED
-from platewright.run.results.saving_iterated import IteratedFit, iterated_text, read_iterated, write_arrays
+from platewright.run.results.saving_iterated import iterated_text, read_iterated, write_arrays
 from platewright.run.results.saving_run import RUN_KEYS, run_from_json, run_text, sizes_from_json
-from platewright.run.results.saving_splits import split_again
-from platewright.run.results.shown import Shown
+from platewright.run.results.saving_splits import planned_graph
 from platewright.run.results.signature_of import signature_of
+from platewright.run.samplers.collapsed_fit import CollapsedFit
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Plan
 
@@ -52,7 +58,7 @@ _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeErr
 """What Python's zip reader raises on files that are damaged or of another kind."""
 
 
-def save(fit: Shown, path: str | Path) -> None:
+def save(fit: Result, path: str | Path) -> None:
     """Write a fit to a file; an existing file is replaced only when all is written."""
     target = Path(path)
     unfinished = target.with_name(target.name + ".part")
@@ -61,7 +67,11 @@ def save(fit: Shown, path: str | Path) -> None:
             match fit:
                 case Fit():
                     _write(archive, fit)
-                case EstimatedFit() | MeanFieldFit() | SampledFit():
+                case CollapsedFit() | EvidenceFit():
+                    written, groups = write_collapsed(fit)
+                    archive.writestr(TEXT, json.dumps(written, allow_nan=False), zipfile.ZIP_DEFLATED)
+                    write_groups(archive, groups)
+                case EstimatedFit() | MeanFieldFit() | SampledFit() | QuadratureFit():
                     archive.writestr(TEXT, json.dumps(iterated_text(fit), allow_nan=False), zipfile.ZIP_DEFLATED)
                     write_arrays(archive, fit)
                 case _:
@@ -92,15 +102,17 @@ def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
         write_array(archive, f"columns/{number}.npy", value)
 
 
-def load(path: str | Path) -> Fit | IteratedFit:
+def load(path: str | Path) -> Result:
     """The fit that `save` wrote; a `FormatError` says what is wrong with any other file."""
     where = str(path)
     try:
         with zipfile.ZipFile(path) as archive:
             written = _text(archive, where)
-            if written["format"] == ITERATED:
-                return read_iterated(archive, written, where)
-            return _read(archive, written, where)
+            with coherent(where):
+                if written["format"] == COLLAPSED:
+                    return read_collapsed(archive, written, where)
+                read = read_iterated if written["format"] == ITERATED else _read
+                return read(archive, written, where)
     except FileNotFoundError:
         raise FormatError("there is no such file", where=where) from None
     except _DAMAGE as error:
@@ -116,19 +128,12 @@ def _read(archive: zipfile.ZipFile, data: dict[str, Any], where: str) -> Fit:
     plan = _same_plan(graph, sizes, written, where)
     names = [text_from_json(name) for name in list_from_json(written["columns"])]
     columns = {name: read_array(archive, f"columns/{number}.npy") for number, name in enumerate(names)}
-    _check_columns(plan.graph, columns, sizes)
-    fit = Fit(
-        plan,
-        columns,
-        sizes,
-        _statistics(archive, list_from_json(written["statistics"])),
-        signature_of(graph),
-        **run_from_json(written),
-    )
-    try:
-        fit.values  # noqa: B018 - numbers that do not fit the program are refused here, not at first use
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise FormatError(f"the saved numbers do not fit the program: {error}"[:200], where=where) from error
+    statistics, run = _statistics(archive, list_from_json(written["statistics"])), run_from_json(written)
+    admit_sizes(plan.graph, sizes, run["labels"])
+    admit_statistics(plan.program, statistics, sizes)
+    columns = admit_columns(plan.graph, columns, sizes)
+    fit = Fit(plan, columns, sizes, statistics, signature_of(graph), **run)
+    fit.computed  # noqa: B018 - numbers that do not fit the program are refused here, not at first use
     return fit
 
 
@@ -142,12 +147,13 @@ def _text(archive: zipfile.ZipFile, where: str) -> dict[str, Any]:
         data = json.loads(archive.read(TEXT))
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{TEXT} cannot be read: {error}", where=where) from error
-    if not isinstance(data, dict) or data.get("format") not in (FORMAT, ITERATED):
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, ITERATED, COLLAPSED):
         raise FormatError("a file of another kind", where=where, expected=f"format {FORMAT!r}")
     if data.get("version") != VERSION:
         raise FormatError(
             f"the file has version {data.get('version')!r}"[:80], where=where, expected=f"version {VERSION}"
         )
+    data.setdefault("integrate", None)  # files of before modes could be asked for by name
     return data
 
 
@@ -156,10 +162,10 @@ def _same_plan(graph: Graph, sizes: Mapping[str, int], written: Mapping[str, Any
     goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
     if goal not in ("posterior", "map", "evidence"):
         raise FormatError(f"{goal!r} is no goal"[:80], where=where)
-    splits = split_again(graph, written["split"], where)
+    graph, splits = planned_graph(graph, written, where)
     for by in ("auto", schema):
         try:
-            plan = choose_plan(splits[-1].after if splits else graph, goal, by)  # type: ignore[arg-type]
+            plan = choose_plan(graph, goal, by)  # type: ignore[arg-type]
         except PlatewrightError:
             continue
         if isinstance(plan, Plan) and str((fits := that_fits(plan, sizes)).program) == written["program"]:
@@ -200,13 +206,3 @@ def _statistics(archive: zipfile.ZipFile, listed: list[object]) -> dict[str, Any
             number += 1
         found[name] = arrays[0] if parts is None else tuple(arrays)
     return found
-
-
-def _check_columns(graph: Graph, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
-    """Data must have the shape of their plates, or lookups would go astray."""
-    for name, values in columns.items():
-        if name not in graph.nodes:
-            raise FormatError(f"data for `{name}`, which the model does not have"[:80])
-        wanted = tuple(sizes.get(axis.plate, -1) for axis in graph.nodes[name].axes)
-        if values.shape != wanted:
-            raise FormatError(f"data for `{name}` of shape {values.shape}"[:120], expected=str(wanted))

@@ -1,4 +1,4 @@
-"""Save the result of an iterative schema: estimates, mean-field distributions and draws, as JSON and plain arrays.
+"""Save the result of an iterative schema: estimates, mean-field distributions, draws and points, as JSON and arrays.
 
     fit.json           format, version, the graph, which nodes were split, goal, schema, programs, sizes, labels, seed
     values/0.npy ...   estimates or natural parameters      expectations/0.npy ...   probabilities of hidden variables
@@ -25,28 +25,38 @@ from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json
 from platewright.language.serial import table_from_json
 from platewright.operation import Declined
+from platewright.program.pointwise import pointwise_text
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.hidden.laplace_fit import LaplaceFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import Bounded
+from platewright.run.points.fit import QuadratureFit
+from platewright.run.results.admitting import admit_iterated, admit_sizes
 from platewright.run.results.array_file import read_array, write_array
+from platewright.run.results.saving_points import points_of_file, points_to_write
 from platewright.run.results.saving_run import (
     RUN_KEYS,
     object_from_json,
+    options_of_file,
+    options_to_write,
     run_from_json,
     run_text,
     sizes_from_json,
 )
-from platewright.run.results.saving_splits import split_again
+from platewright.run.results.saving_splits import planned_graph
+from platewright.run.results.saving_sums import sums_of_file, sums_to_write
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.em import EMPlan
+from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
 FORMAT = "platewright iterated fit"
 VERSION = 1
 _KEYS = ("format", "version", *RUN_KEYS, "programs", "converged", "interrupted", "declined", "why", "arrays")
-IteratedFit = EstimatedFit | MeanFieldFit | SampledFit
+IteratedFit = EstimatedFit | MeanFieldFit | SampledFit | QuadratureFit
+SCHEMAS = ("em", "laplace", "mean-field", "gibbs", "quadrature")
 
 
 def iterated_text(fit: IteratedFit) -> dict[str, Any]:
@@ -57,7 +67,7 @@ def iterated_text(fit: IteratedFit) -> dict[str, Any]:
         "version": VERSION,
         **run_text(fit),
         "programs": program_texts(fit.derivation),
-        "converged": bool(kept is None or kept.converged),
+        "converged": bool(getattr(kept, "converged", True)),
         "why": str(getattr(fit, "why", "")),
         "interrupted": bool(getattr(kept, "interrupted", False)),
         "declined": [[refusal.operation, refusal.reason] for refusal in fit.derivation.declined],
@@ -73,6 +83,12 @@ def program_texts(plan: AnyPlan) -> list[str]:
             return [*blocks, *(str(program) for program in plan.programs)]
         case EMPlan() | MeanFieldPlan():
             return [str(program) for program in (plan.expect, *plan.latent.programs)]
+        case QuadraturePlan(pointwise=None):
+            assert plan.complete is not None
+            return [*plan.held, str(plan.complete.program)]
+        case QuadraturePlan():
+            assert plan.pointwise is not None
+            return [*plan.held, pointwise_text(plan.pointwise)]
     raise FormatError(f"a fit by {plan.schema} is not saved")
 
 
@@ -81,12 +97,14 @@ def _groups(fit: IteratedFit) -> dict[str, Mapping[str, Array]]:
         case EstimatedFit():
             track = {"track": np.array(fit.estimate.objective)}
             return {"values": fit.estimate.values, "expectations": fit.estimate.expectations, "columns": fit.columns,
-                    "track": track}  # fmt: skip
+                    "track": track, **options_to_write(fit.options)}  # fmt: skip
         case MeanFieldFit():
             track = {"changes" if fit.plain else "track": np.array(fit.result.changes or fit.result.bounds)}
             return {"values": fit.result.values, "expectations": fit.result.expectations, "columns": fit.columns,
-                    "track": track}  # fmt: skip
-    return {"chains": fit.chains, "columns": fit.columns}
+                    "track": track, "options": options_to_write(fit.options)["options"]}  # fmt: skip
+        case QuadratureFit():
+            return {"columns": fit.columns, **points_to_write(fit)}
+    return {"chains": fit.chains, "columns": fit.columns, **options_to_write(fit.options), **sums_to_write(fit.sums)}
 
 
 def write_arrays(archive: zipfile.ZipFile, fit: IteratedFit) -> None:
@@ -110,24 +128,35 @@ def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str)
         }
         for group, names in object_from_json(written["arrays"]).items()
     }
-    _check_shapes(plan.graph, arrays, sizes)
-    columns = arrays.get("columns", {})
     rest = run_from_json(written)
+    admit_sizes(plan.graph, sizes, rest["labels"])
+    arrays = admit_iterated(plan, arrays, sizes)
+    columns = arrays["columns"]
     converged = written["converged"] is True
     match plan:
         case GibbsPlan():
-            return SampledFit(plan, columns, sizes, arrays.get("chains", {}), text_from_json(written["why"]), **rest)
+            why, summed = text_from_json(written["why"]), sums_of_file(plan.graph, arrays, sizes)
+            told = options_of_file(arrays)
+            return SampledFit(plan, columns, sizes, arrays.get("chains", {}), why, **rest, sums=summed, told=told)
+        case QuadraturePlan():
+            return points_of_file(plan, arrays, sizes, rest)
         case EMPlan():
-            found = Estimate(
-                arrays["values"], arrays["expectations"], _track(arrays), converged, written["interrupted"] is True
-            )
-            return EstimatedFit(plan, columns, sizes, found, **rest)
+            interrupted, track = written["interrupted"] is True, _track(arrays)
+            known, told = arrays["expectations"], options_of_file(arrays)
+            found = Estimate(arrays["values"], known, track, converged, interrupted, told)
+            kind = LaplaceFit if plan.schema == "laplace" else EstimatedFit
+            return kind(plan, columns, sizes, found, **rest)
         case MeanFieldPlan():
             plain = "changes" in arrays.get("track", {})
             bounds, changes = ((), _track(arrays, "changes")) if plain else (_track(arrays), ())
             interrupted = written["interrupted"] is True
-            bounded = Bounded(arrays["values"], arrays["expectations"], bounds, converged, interrupted, changes)
-            return MeanFieldFit(plan, columns, sizes, bounded, **rest)
+            known, told = arrays["expectations"], options_of_file(arrays)
+            bounded = Bounded(arrays["values"], known, bounds, converged, interrupted, changes, told)
+            fit = MeanFieldFit(plan, columns, sizes, bounded, **rest)
+            fit.draws(3)  # natural parameters that do not fit each other are refused here, not at first use
+            for name in fit.posterior.unknown:
+                np.asarray(fit[name].mean)
+            return fit
     raise FormatError(f"a fit by {plan.schema} is not saved", where=where)
 
 
@@ -141,11 +170,11 @@ def _track(arrays: Mapping[str, Mapping[str, Array]], name: str = "track") -> tu
 def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> AnyPlan:
     """The plan derived anew; its programs must be those that computed the saved numbers."""
     goal, schema = text_from_json(written["goal"]), text_from_json(written["schema"])
-    if goal not in ("posterior", "map", "evidence") or schema not in ("em", "mean-field", "gibbs"):
+    if goal not in ("posterior", "map", "evidence") or schema not in SCHEMAS:
         raise FormatError(f"{goal!r} by {schema!r} is no fit of ours"[:80], where=where)
-    splits = split_again(graph, written["split"], where)
+    graph, splits = planned_graph(graph, written, where)
     try:
-        plan = choose_plan(splits[-1].after if splits else graph, goal, schema)  # type: ignore[arg-type]
+        plan = choose_plan(graph, goal, schema)  # type: ignore[arg-type]
     except PlatewrightError as error:
         raise FormatError(f"the saved model has no such plan: {error.found}"[:200], where=where) from error
     if program_texts(plan) != written["programs"]:
@@ -158,15 +187,3 @@ def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> AnyPlan:
     told = [list_from_json(item) for item in list_from_json(written["declined"])]
     declined = tuple(Declined(*(text_from_json(part) for part in item)) for item in told if len(item) == 2)
     return replace(plan, steps=(*splits, *plan.steps), declined=declined)
-
-
-def _check_shapes(graph: Graph, arrays: Mapping[str, Mapping[str, Array]], sizes: Mapping[str, int]) -> None:
-    """Arrays must have the shape of their plates, or lookups would go astray."""
-    for group, found in arrays.items():
-        leading = 2 if group == "chains" else 0
-        for name, values in found.items():
-            if name not in graph.nodes:
-                continue
-            wanted = tuple(sizes.get(axis.plate, -1) for axis in graph.nodes[name].axes)
-            if values.shape[leading:] != wanted:
-                raise FormatError(f"{group} of `{name}` have shape {values.shape}"[:120], expected=str(wanted))

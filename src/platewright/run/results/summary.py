@@ -12,47 +12,58 @@ shown by their first and last elements.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from dataclasses import replace
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from platewright.derive.cautions import cautions
-from platewright.errors import PlatewrightError, UnknownName
+from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.exact.marginal import Marginal
-from platewright.run.hidden.em_fit import EstimatedFit, Point
+from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.results.shown import Shown
+from platewright.run.points.fit import QuadratureFit
+from platewright.run.points.mixture import Mixture
+from platewright.run.points.number import Number
+from platewright.run.results.about_chains import about_chains, about_labels, about_sizes
+from platewright.run.results.followers import worth_showing
+from platewright.run.results.quantity import Quantity
+from platewright.run.results.result import Result
 from platewright.run.results.table import GAP, Row, Summary, table_html
-from platewright.run.samplers.effective_size import frozen_elements, split_r_hat
-from platewright.run.samplers.sampled import Sampled
-from platewright.run.samplers.sampling import SampledFit
+from platewright.run.samplers.convergence import converged
+from platewright.run.samplers.sampled import Sampled, Summed
 
+Found = Marginal | Sampled | Mixture | Number
 PROBABILITIES = (0.05, 0.5, 0.95)
 MOST_ROWS = 20
-MOST_R_HAT = 1.2
-"""Beyond this, chains have plainly not found each other."""
 FIRST, LAST = 8, 3
 
 
-def summary(fit: Shown, most: int | None = MOST_ROWS) -> Summary:
-    """The table of all unknowns; of arrays with more than `most` elements only the first and last are shown."""
+def summary(fit: Result, most: int | None = MOST_ROWS, functions: bool = True) -> Summary:
+    """The table of all unknowns, and of functions of them unless these are not wanted.
+
+    Of arrays with more than `most` elements only the first and last are shown.
+    """
     if most is not None:
         check_counts(most=most)
     rows: list[Row] = []
     notes: list[str] = []
-    for name in unknown_names(fit):
+    shown = worth_showing(fit.derivation.graph, fit.learned, fit.functions if functions else (), fit.derivation.barren)
+    for name in shown:
         found = fit[name]
-        if isinstance(found, Point):
-            rows += _point_rows(fit, name, found, most, notes)
-        else:
+        if isinstance(found, Summed):
+            rows += _summed_rows(fit, name, found, most, notes)
+        elif isinstance(found, Found):
             rows += _rows(fit, name, found, most, notes)
-    notes = [*_grouped(notes), *_about_labels(fit), *_about_chains(fit)]
+        else:
+            rows += _point_rows(fit, name, found, most, notes)
+    notes = [*_grouped(notes), *about_labels(fit), *about_chains(fit), *about_sizes(fit)]
     notes += [f"take care: {caution}" for caution in cautions(fit.derivation)]
     return Summary(f"{fit.derivation.graph.title}: {fit.derivation.schema}{_score(fit)}", tuple(rows), tuple(notes))
 
@@ -66,54 +77,7 @@ def _grouped(notes: Iterable[str]) -> list[str]:
     return [f"{', '.join(several)}: {said}" for said, several in names.items()]
 
 
-def _about_labels(fit: Shown) -> list[str]:
-    """Labels that could be swapped, and what was done about it."""
-    match fit:
-        case SampledFit():
-            done = "draws were relabelled to agree" if fit.matching.switched else "all draws agree"
-        case EstimatedFit() | MeanFieldFit():
-            done = "one of them is shown"
-        case _:
-            return []
-    return [f"{symmetry.sentence}; {done}" for symmetry in fit.symmetries]
-
-
-def _about_chains(fit: Shown) -> list[str]:
-    """Unknowns about which the chains disagree: their numbers are not yet those of the posterior."""
-    if not isinstance(fit, SampledFit):
-        return []
-    worst = {name: split_r_hat(fit.matched[name]) for name in fit.matched if _is_real(fit, name)}
-    apart = [f"{name} (R-hat {value:.2f})" for name, value in worst.items() if value > MOST_R_HAT]
-    notes = [f"the chains disagree about {', '.join(apart)}: run longer, with more warm-up"] if apart else []
-    for name in (name for name in fit.matched if not _is_real(fit, name)):
-        if held := frozen_elements(fit.matched[name]):
-            shown = name if np.ndim(fit.matched[name]) == 2 else f"{held} elements of {name}"
-            notes.append(
-                f"the chains are frozen: {shown} never changed in any of them, and they differ; all that depends on it "
-                "is held too, and a longer run will not mend it"
-            )
-    return notes
-
-
-def _is_real(fit: Shown, name: str) -> bool:
-    return not fit.derivation.graph.nodes[name].domain.is_discrete
-
-
-def unknown_names(fit: Shown) -> list[str]:
-    """The unknowns that were learned, in the order of writing."""
-    if isinstance(fit, EvidenceFit):
-        return list(fit.learned)
-    found = []
-    for name in fit.derivation.graph.unknown:
-        if name in fit.derivation.barren:
-            continue
-        with suppress(UnknownName):
-            fit[name]
-            found.append(name)
-    return found
-
-
-def _score(fit: Shown) -> str:
+def _score(fit: Result) -> str:
     """The evidence where it is known, else the objective at the estimate."""
     match fit:
         case Fit() if fit.derivation.goal == "map":
@@ -124,18 +88,23 @@ def _score(fit: Shown) -> str:
             return f", log joint {fit.log_joint:.6g}"
         case EvidenceFit():
             return f", {fit.evidence}"
+        case QuadratureFit():
+            constant = "" if fit.derivation.proper else " (up to a constant)"
+            return f", log evidence {fit.log_evidence:.6g} +- {fit.error:.1g}{constant}"
         case MeanFieldFit():
             return ", no bound" if fit.plain else f", log evidence at least {fit.lower_bound:.6g}"
     return ""
 
 
-def _point_rows(fit: Shown, name: str, found: Point, most: int | None, notes: list[str]) -> list[Row]:
-    """An estimate has a value and no spread."""
+def _point_rows(fit: Result, name: str, found: Quantity, most: int | None, notes: list[str]) -> list[Row]:
+    """An estimate has a value, and a standard error where that is known soon."""
     value = np.asarray(found.value, dtype=float)
-    return _listed(fit, name, "estimate", [value], most, notes)
+    error = _asked(found, "sd") if isinstance(fit, EstimatedFit) and fit.is_soon_known else None
+    table = [value] if error is None or not np.isfinite(error).all() else [value, error]
+    return _listed(fit, name, "estimate", table, most, notes)
 
 
-def _rows(fit: Shown, name: str, found: Marginal | Sampled, most: int | None, notes: list[str]) -> list[Row]:
+def _rows(fit: Result, name: str, found: Found, most: int | None, notes: list[str]) -> list[Row]:
     family = _family(found)
     if family == "Categorical" and isinstance(found, Marginal):
         return _level_rows(fit, name, family, np.exp(found.parameters["log_probabilities"]), most, notes)
@@ -160,13 +129,28 @@ def _rows(fit: Shown, name: str, found: Marginal | Sampled, most: int | None, no
     if drawn:
         notes.append(f"{name}: {' and '.join(drawn)} from {count} draws")
     assert mean is not None and sd is not None and quantiles is not None
-    return _listed(
-        fit, name, family, [np.broadcast_to(part, np.shape(mean)) for part in (mean, sd, *quantiles)], most, notes
-    )
+    table = [np.broadcast_to(part, np.shape(mean)) for part in (mean, sd, *quantiles)]
+    return _listed(fit, name, family, table, most, notes, found.chains if isinstance(found, Sampled) else None)
 
 
-def _listed(fit: Shown, name: str, family: str, table: list[Array], most: int | None, notes: list[str]) -> list[Row]:
-    """One row for each element, or for the first and last of many."""
+def _summed_rows(fit: Result, name: str, found: Summed, most: int | None, notes: list[str]) -> list[Row]:
+    """Sums of draws have a mean and a spread, or shares of levels."""
+    notes.append(f"{name}: sums of {found.total.count} draws, none of which was kept")
+    if fit.derivation.graph.nodes[name].domain.kind == "levels":
+        return _level_rows(fit, name, "sums", found.shares, most, notes)
+    return _listed(fit, name, "sums", [np.asarray(found.mean), np.asarray(found.sd)], most, notes)
+
+
+def _listed(
+    fit: Result,
+    name: str,
+    family: str,
+    table: list[Array],
+    most: int | None,
+    notes: list[str],
+    chains: Array | None = None,
+) -> list[Row]:
+    """One row for each element, or for the first and last of many; of draws by chain with what these say."""
     axes = tuple(axis.plate for axis in fit.derivation.graph.nodes[name].axes)
     rows: list[Row] = []
     wanted = _wanted(fit, name, table[0].shape)
@@ -175,18 +159,23 @@ def _listed(fit: Shown, name: str, family: str, table: list[Array], most: int | 
             rows.append(GAP)
             notes.append(f"{name}: {FIRST + LAST} of {np.count_nonzero(wanted):,} elements shown")
             continue
-        rows.append(Row(element_name(fit, name, axes, place), family, *(float(part[place]) for part in table)))
+        row = Row(element_name(fit, name, axes, place), family, *(float(part[place]) for part in table))
+        if chains is not None:
+            index: tuple[Any, ...] = (slice(None), slice(None), *place)
+            r_hat, size = converged(chains[index])
+            row = replace(row, effective=float(size), r_hat=float(r_hat))
+        rows.append(row)
     return rows
 
 
-def _wanted(fit: Shown, name: str, shape: tuple[int, ...]) -> Array:
+def _wanted(fit: Result, name: str, shape: tuple[int, ...]) -> Array:
     """The elements to show: of missing cells, those that are missing; the others say nothing of the data."""
     columns: Mapping[str, Array] = getattr(fit, "columns", {})
     seen = columns.get(observed_name(name.removesuffix(missing_name("")))) if name.endswith(missing_name("")) else None
     return np.ones(shape, dtype=bool) if seen is None or seen.shape != shape else seen == 0
 
 
-def _level_rows(fit: Shown, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
+def _level_rows(fit: Result, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
     """A category has no mean: one row a level, with its probability where the mean stands."""
     node = fit.derivation.graph.nodes[name]
     levels = str(node.domain.levels)
@@ -203,9 +192,11 @@ def _level_rows(fit: Shown, name: str, family: str, chances: Array, most: int | 
     return rows
 
 
-def _family(found: Marginal | Sampled) -> str:
+def _family(found: Found) -> str:
     if isinstance(found, Sampled):
         return "draws"
+    if isinstance(found, Mixture | Number):
+        return found.word
     name = found.family.name
     power = found.transform.exponent
     if name == "Gamma" and power == -1:
@@ -213,14 +204,14 @@ def _family(found: Marginal | Sampled) -> str:
     return name if found.transform.name == "identity" else f"{name} ({found.transform.name})"
 
 
-def _asked(found: Marginal | Sampled, what: str) -> Array | None:
+def _asked(found: Quantity, what: str) -> Array | None:
     try:
         return np.asarray(getattr(found, what), dtype=float)
     except PlatewrightError:
         return None
 
 
-def _quantiles(found: Marginal | Sampled) -> Array | None:
+def _quantiles(found: Found) -> Array | None:
     if isinstance(found, Marginal) and found.family.name == "Bernoulli":
         return np.array([np.asarray(found.mean) > 1 - q for q in PROBABILITIES], dtype=float)
     try:
@@ -242,14 +233,14 @@ def _places(shape: tuple[int, ...], most: int | None, wanted: Array) -> Iterator
         yield tuple(int(at) for at in np.unravel_index(one, shape))
 
 
-def element_name(fit: Shown, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
+def element_name(fit: Result, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
     """`w[height]`: the name with the labels of its position."""
     if not place:
         return name
     return f"{name}[{', '.join(label_of(fit, plate, at) for plate, at in zip(axes, place))}]"
 
 
-def label_of(fit: Shown, plate: str, at: int) -> str:
+def label_of(fit: Result, plate: str, at: int) -> str:
     """What a position on a plate is called: its label in the data or the model, else its number."""
     labels = fit.labels.get(plate)
     if labels is None and plate in fit.derivation.graph.plates:
@@ -260,6 +251,6 @@ def label_of(fit: Shown, plate: str, at: int) -> str:
     return str(labels[at]) if labels is not None and at < len(labels) else str(at)
 
 
-def summary_html(fit: Shown) -> str:
+def summary_html(fit: Result) -> str:
     """The table of a fit for notebooks, with the line that says how it was found."""
     return f"{table_html(summary(fit))}<div><small>{escape(fit.how)}</small></div>"

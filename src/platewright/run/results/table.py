@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from html import escape
+from math import isfinite
 from typing import Any
 
-from platewright.errors import MissingExtra
+from platewright.errors import MissingExtra, shown_name
 from platewright.run.results.significance import alike
 
-HEADINGS = ("name", "family", "mean", "sd", "5%", "50%", "95%")
+HEADINGS = ("name", "family", "mean", "sd", "5%", "50%", "95%", "effective", "R-hat")
 _CELL = "padding:.15rem .7rem;text-align:"
 
 
@@ -24,11 +25,22 @@ class Row:
     low: float = float("nan")
     middle: float = float("nan")
     high: float = float("nan")
+    effective: float = float("nan")
+    """How many independent draws the draws of chains are worth."""
+    r_hat: float = float("nan")
 
     @property
     def numbers(self) -> tuple[float, ...]:
         """The numbers of the row, from left to right."""
         return self.mean, self.sd, self.low, self.middle, self.high
+
+    @property
+    def of_chains(self) -> tuple[str, str]:
+        """What the chains say of themselves: whole draws, and R-hat to its third place."""
+        return (
+            f"{self.effective:.0f}" if isfinite(self.effective) else "",
+            f"{self.r_hat:.3f}" if isfinite(self.r_hat) else "",
+        )
 
 
 GAP = Row("...", "", *(float("nan"),) * 5)
@@ -49,7 +61,10 @@ class Summary:
         for row in self.rows:
             spreads.setdefault(row.name.partition("[")[0], []).append(row.sd)
         typical = {name: sorted(found)[len(found) // 2] for name, found in spreads.items()}
-        lines = [(row.name, row.family, *alike(row.numbers, typical[row.name.partition("[")[0]])) for row in self.rows]
+        lines = [
+            (shown_name(row.name), row.family, *alike(row.numbers, typical[row.name.partition("[")[0]]), *row.of_chains)
+            for row in self.rows
+        ]
         every = [HEADINGS, *lines]
         used = [place for place in range(len(HEADINGS)) if place < 3 or any(line[place] for line in lines)]
         return tuple(tuple(line[place] for place in used) for line in every)
@@ -57,7 +72,7 @@ class Summary:
     def __str__(self) -> str:
         cells = self.cells
         widths = [max(len(line[place]) for line in cells) for place in range(len(cells[0]))]
-        lines = [self.title, ""]
+        lines = [shown_name(self.title), ""]
         for line in cells:
             words = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2])]
             words += [cell.rjust(width) for cell, width in zip(line[2:], widths[2:])]
@@ -81,9 +96,10 @@ class Summary:
             import pandas  # an extra, and slow to load
         except ImportError as error:
             raise MissingExtra("pandas is not installed", hint="pip install 'platewright[data]'") from error
-        keys = ("name", "family", "mean", "sd", "low", "middle", "high")
+        of_chains = ("effective", "r_hat") if any(any(row.of_chains) for row in self.rows) else ()
+        keys = ("name", "family", "mean", "sd", "low", "middle", "high", *of_chains)
         table = [[getattr(row, key) for key in keys] for row in self.rows if row.name != GAP.name]
-        return pandas.DataFrame(table, columns=list(HEADINGS)).set_index("name")
+        return pandas.DataFrame(table, columns=list(HEADINGS[: len(keys)])).set_index("name")
 
     def _repr_html_(self) -> str:
         return table_html(self)

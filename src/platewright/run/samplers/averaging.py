@@ -16,7 +16,6 @@ import numpy as np
 from platewright.algebra.evaluate import Environment
 from platewright.errors import UnknownName
 from platewright.family import Array
-from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.forward import extended
 from platewright.run.samplers.block_conditional import BlockConditional
 from platewright.run.samplers.labels import Matching
@@ -70,6 +69,8 @@ class Drawn(Protocol):
     @property
     def matching(self) -> Matching: ...
     @property
+    def sums(self) -> Mapping[str, object]: ...
+    @property
     def seed(self) -> int: ...
     @property
     def flat(self) -> Mapping[str, Array]: ...
@@ -77,16 +78,18 @@ class Drawn(Protocol):
 
 
 def expected_value(fit: Drawn, name: str) -> Array:
-    """The posterior mean of an unknown; of a variable with missing cells, what was seen with their means put in."""
-    twin, seen = missing_name(name), observed_name(name)
-    if twin in fit.derivation.graph.nodes and seen in fit.columns:
-        whole = np.asarray(fit.columns[name], dtype=float)
-        return np.where(fit.columns[seen] != 0, whole, expected_value(fit, twin))
+    """The posterior mean of an unknown, or of what nobody depends on."""
     if name in fit.derivation.barren:
         return _predicted(fit, name)
     block = next((block for block in fit.derivation.blocks if name in block.variables), None)
     if block is None or name not in fit.chains:
         raise UnknownName(name, fit.chains, where="expected")
+    if fit.sums:  # a conditional mean is one given all other unknowns
+        return (
+            fit.probabilities(name)
+            if fit.derivation.graph.nodes[name].domain.is_finite
+            else fit.flat[name].mean(axis=0)
+        )
     means = Averager(fit.derivation, fit.columns, fit.sizes, fit.chains, fit.matching).means(block)
     if name in means:
         return means[name]

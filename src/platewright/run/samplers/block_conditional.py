@@ -12,14 +12,15 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment
 from platewright.algebra.expression import mentions
+from platewright.backends.kernels.hidden_chain import ChainWeights, forward, smooth
 from platewright.elimination.state import FamilyConditional
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.language.plate import beginning
+from platewright.program.split_program import split_program
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import Statistics, arguments, finish, loaded
-from platewright.run.hidden.chain import ChainWeights, chain_weights, forward, smooth
-from platewright.run.samplers.split_program import split_program
+from platewright.run.hidden.chain import chain_weights
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 
 

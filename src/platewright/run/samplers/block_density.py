@@ -12,9 +12,8 @@ from platewright.algebra.tape import Slot, Tape
 from platewright.backends.kernels.density import Density
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
+from platewright.program.derivatives import Scaled, Slope
 from platewright.run.samplers.unconstrained import unconstrained
-from platewright.schemas.scaling import Scaled
-from platewright.schemas.slopes import Slope
 
 
 class BlockDensity(Density):
@@ -34,7 +33,7 @@ class BlockDensity(Density):
         self.shapes = {part.name: part.shape for part in self.coordinates.parts}
         self.tape = Tape(sizes, variables)
         self.logs = [self.tape.add(factor.summed) for factor in factors]
-        self.gathered = [_Gathered(self.tape, slope, self.shapes[slope.variable]) for slope in slopes]
+        self.gathered = [Gathered(self.tape, slope, self.shapes[slope.variable]) for slope in slopes]
         self.fixed = {
             form.name: self.tape.broadcast(self.tape.add(form.precision), graph.nodes[form.name].axes)
             for form in scaled
@@ -49,7 +48,7 @@ class BlockDensity(Density):
         self.tape.run(values)
         total = float(sum(self.tape[log] for log in self.logs))
         if np.isnan(total):
-            self._again(values)
+            self.run_carefully(values)
             total = float(sum(self.tape[log] for log in self.logs))
         return total
 
@@ -58,13 +57,18 @@ class BlockDensity(Density):
         slopes = self._slopes()
         if all(np.isfinite(slope).all() for slope in slopes.values()):
             return slopes
-        self._again(values)
+        self.run_carefully(values)
         return self._slopes()
+
+    def slopes_at(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The slopes in the values themselves, without coordinates."""
+        self.tape.run(values)
+        return self._finite_slopes(values)
 
     def _precisions(self, values: Mapping[str, Array]) -> dict[str, Array]:
         return {name: self.tape[slot] for name, slot in self.fixed.items()}
 
-    def _again(self, values: Mapping[str, Array]) -> None:
+    def run_carefully(self, values: Mapping[str, Array]) -> None:
         """Once more with care: `0 log 0` is nothing."""
         self.tape.careful = True
         self.tape.run(values)
@@ -77,7 +81,7 @@ class BlockDensity(Density):
         return found
 
 
-class _Gathered:
+class Gathered:
     """A slope added up at the places where its variable is looked up."""
 
     def __init__(self, tape: Tape, slope: Slope, shape: tuple[int, ...]) -> None:

@@ -25,8 +25,8 @@ At = Mapping[str, int]
 """The positions of an element, of a row, and of a level, by the name of their index."""
 
 
-RANDOM = "random numbers"
-"""What the words of the random state are called in a stored state."""
+HIDDEN, RANDOM = "hidden ", "random numbers"
+"""What hidden variables, and the words of the random state, are called in a stored state."""
 
 
 class CollapsedSampler:
@@ -52,13 +52,13 @@ class CollapsedSampler:
 
     def state(self) -> dict[str, Array]:
         """All that the next sweep follows from."""
-        found = {f"hidden {name}": np.array(values) for name, values in self.hidden.items()}
+        found = {f"{HIDDEN}{name}": np.array(values) for name, values in self.hidden.items()}
         return {**found, RANDOM: self.random.state.copy()}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
-        """Go on from a state."""
+        """Go on from a state that was looked at."""
         for name, values in self.hidden.items():
-            values[...] = state[f"hidden {name}"]
+            values[...] = state[f"{HIDDEN}{name}"]
         self.random.state[...] = state[RANDOM]
 
     def sweep(self, count: int = 1) -> None:

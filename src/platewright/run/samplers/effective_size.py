@@ -15,35 +15,49 @@ from platewright.family import Array
 
 def effective_size(chains: Array) -> float:
     """The effective number of draws of a scalar quantity (chain, draw)."""
-    count, draws = chains.shape
-    if draws < 4 or np.ptp(chains) == 0:
-        return float(count * draws)
-    covariance = np.array([_autocovariance(chain) for chain in chains])
-    within = float(covariance[:, 0].mean()) * draws / (draws - 1)
+    return float(effective_sizes(chains[..., None])[0])
+
+
+def effective_sizes(chains: Array) -> Array:
+    """The effective number of draws of each of several quantities (chain, draw, quantity)."""
+    count, draws, many = chains.shape
+    whole = np.full(many, float(count * draws))
+    if draws < 4:
+        return whole
+    covariance = _autocovariances(chains)
+    within = covariance[:, 0].mean(axis=0) * draws / (draws - 1)
     overall = within * (draws - 1) / draws
     if count > 1:
-        overall += float(np.var(chains.mean(axis=1), ddof=1))
-    if overall <= 0:
-        return float(count * draws)
-    correlation = 1 - (within - covariance.mean(axis=0)) / overall
+        overall = overall + chains.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(all="ignore"):
+        correlation = 1 - (within - covariance.mean(axis=0)) / overall
     correlation[0] = 1.0
-    pairs = correlation[: draws // 2 * 2].reshape(-1, 2).sum(axis=1)
+    varies = (np.ptp(chains, axis=(0, 1)) > 0) & (overall > 0)
+    time = np.array([_time(correlation[:, k]) if varies[k] else 1.0 for k in range(many)])
+    return np.where(varies, whole / np.maximum(time, 1 / np.log10(count * draws)), whole)
+
+
+def _time(correlation: Array) -> float:
+    """`1 + 2 sum_t rho_t`, cut where a pair of neighbours is negative, and never rising."""
+    last = max((len(correlation) - 1) // 2, 1)
+    pairs = correlation[: 2 * last].reshape(-1, 2).sum(axis=1)
     negative = np.flatnonzero(pairs < 0)
-    pairs = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    time = max(-1 + 2 * float(pairs.sum()), 1 / np.log10(count * draws))
-    return float(count * draws / time)
+    end = int(negative[0]) if len(negative) else last - 1
+    return -1 + 2 * float(np.minimum.accumulate(pairs[:end]).sum()) + max(float(correlation[2 * end]), 0.0)
 
 
-def split_r_hat(chains: Array) -> float:
-    """The largest split R-hat over the elements of a variable (chain, draw, then its axes)  (Gelman et al. 2013)."""
+def halves(chains: Array) -> Array:
+    """Each chain as two (chain, draw, then axes); of an odd number of draws that in the middle is left out."""
     half = chains.shape[1] // 2
-    if half < 2 or chains.size == 0:
-        return 1.0
-    parts = np.concatenate([chains[:, :half], chains[:, half : 2 * half]]).reshape(2 * len(chains), half, -1)
+    return np.concatenate([chains[:, :half], chains[:, -half:]])
+
+
+def r_hats(parts: Array) -> Array:
+    """How far the means of chains are apart, for what their draws vary (chain, draw, then axes)."""
+    draws = parts.shape[1]
     with np.errstate(all="ignore"):
         within = parts.var(axis=1, ddof=1).mean(axis=0)
-        ratio = np.sqrt((half - 1) / half + parts.mean(axis=1).var(axis=0, ddof=1) / within)
-    return float(np.max(np.where(within > 0, ratio, 1.0)))
+        return np.asarray(np.sqrt((draws - 1) / draws + parts.mean(axis=1).var(axis=0, ddof=1) / within))
 
 
 FEWEST = 20
@@ -59,9 +73,9 @@ def frozen_elements(chains: Array) -> int:
     return int(np.sum(still & (flat[0, 0] != flat[:, 0]).any(axis=0)))
 
 
-def _autocovariance(chain: Array) -> Array:
-    """Autocovariances at all lags, by the Fourier transform of the padded chain."""
-    draws = len(chain)
-    spectrum = np.fft.rfft(chain - chain.mean(), 2 * draws)
-    found: Array = np.fft.irfft(spectrum * np.conj(spectrum), 2 * draws)[:draws] / draws
+def _autocovariances(chains: Array) -> Array:
+    """Autocovariances at all lags (chain, lag, quantity), by the Fourier transform of the padded chains."""
+    draws = chains.shape[1]
+    spectrum = np.fft.rfft(chains - chains.mean(axis=1, keepdims=True), 2 * draws, axis=1)
+    found: Array = np.fft.irfft(spectrum * np.conj(spectrum), 2 * draws, axis=1)[:, :draws] / draws
     return found

@@ -9,8 +9,8 @@ import numpy as np
 from platewright.backends.kernels.impossible import possible_evidence
 from platewright.family import Array
 from platewright.program.program import EVIDENCE, Program
+from platewright.program.split_program import split_program
 from platewright.run.execute import arguments, finish, loaded
-from platewright.run.samplers.split_program import split_program
 
 
 def evidence_given(

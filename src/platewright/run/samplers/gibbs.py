@@ -13,34 +13,24 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
+from platewright.backends.kernels.impossible import ImpossibleData
 from platewright.backends.kernels.slices import SliceMover
 from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Factor
-from platewright.language.plate import beginning
-from platewright.program.program import Program
-from platewright.run.checks.sanity import check_finite, check_possible
-from platewright.run.exact.posterior import Posterior
-from platewright.run.execute import Loaded, Statistics, arguments, finish, loaded
-from platewright.run.hidden.chain import backward_sample, chain_weights, forward
+from platewright.run.checks.sanity import check_finite, impossible_data
+from platewright.run.execute import improper
+from platewright.run.hidden.printed import printed_gibbs
 from platewright.run.samplers.lost_slopes import check_slopes
 from platewright.run.samplers.moving import Mover, mover
-from platewright.run.samplers.split_program import split_program
 from platewright.run.samplers.stored_chains import StoredChain
+from platewright.run.samplers.sums_of_draws import Sums
 from platewright.schemas.blocks import ChainBlock, ExactBlock
 from platewright.schemas.gibbs import GibbsPlan
 
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """An exact block ready to run: what never changes is computed already."""
-
-    block: ExactBlock
-    module: Loaded
-    moving: Loaded | None
-    moving_program: Program
-    fixed: Statistics
+NOW = "now "
+"""Before the names of values that are stored because no draw of them is."""
 
 
 @dataclass(eq=False)
@@ -52,56 +42,51 @@ class Sampler:
     sizes: Mapping[str, int]
     generator: np.random.Generator
     values: dict[str, Array]
-    prepared: dict[int, Prepared] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What draws exact blocks is given: data, and what no unknown enters, under the names of the printed text."""
     movers: dict[int, Mover] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        changing = frozenset(self.values)
-        for number, block in enumerate(self.plan.blocks):
-            if isinstance(block, ExactBlock) and number not in self.prepared:
-                self.prepared[number] = self._prepare(block, changing)
-            elif not isinstance(block, ExactBlock | ChainBlock):
+        blocks = self.plan.blocks
+        drawn = {name for block in blocks for name in block.variables}
+        self.printed = printed_gibbs(self.plan, frozenset(self.values) - drawn)
+        self.size = self.printed.sized(self.sizes)
+        if not self.data:
+            with np.errstate(divide="ignore"):
+                self.data = self.printed("prepared")(self.printed.named(self.columns), self.size)
+        for number, block in enumerate(blocks):
+            if not isinstance(block, ExactBlock | ChainBlock):
                 self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
 
     def begun_at(self, values: Mapping[str, Array], generator: np.random.Generator) -> Sampler:
         """The same sampler at other values, with nothing learned yet."""
         return replace(self, values=dict(values), generator=generator, movers={})
 
-    def _prepare(self, block: ExactBlock, changing: frozenset[str]) -> Prepared:
-        program = block.plan.program
-        fixed, moving = split_program(program, changing)
-        found: Statistics = {}
-        if fixed.passes:
-            module = loaded(fixed)
-            found = module.statistics(*arguments(fixed, module, self.columns, self.sizes))
-        active = loaded(moving) if moving.passes else None
-        return Prepared(block, loaded(program), active, moving, found)
-
     def sweep(self) -> None:
         """Draw every block once, in order, each given the newest values of the others."""
         with np.errstate(all="ignore"):
-            for number, block in enumerate(self.plan.blocks):
-                match block:
-                    case ExactBlock():
-                        self._draw_exact(self.prepared[number])
-                    case ChainBlock():
-                        self._draw_chain(block)
-                    case _:
-                        self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
+            for number in range(len(self.plan.blocks)):
+                if number in self.movers:
+                    self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
+                else:
+                    self.values |= self.drawn(number)
         check_finite(self.values)
 
-    def _draw_exact(self, ready: Prepared) -> None:
-        everything = {**self.columns, **self.values}
-        statistics = dict(ready.fixed)
-        if ready.moving is not None:
-            statistics |= ready.moving.statistics(
-                *arguments(ready.moving_program, ready.moving, everything, self.sizes)
-            )
-        program = ready.block.plan.program
-        computed = finish(program, ready.module, statistics, everything, self.sizes)
-        posterior = Posterior(ready.block.plan, computed, everything, self.sizes)
-        for name, values in posterior.draws(1, self.generator).items():
-            self.values[name] = values[0]
+    def drawn(self, number: int) -> dict[str, Array]:
+        """An exact block or a hidden chain, as the emitted file draws it."""
+        everything = {**self.data, **self.printed.named(self.values)}
+        try:
+            found = self.printed(f"draw_{number}")(everything, self.size, self.generator)
+        except ImpossibleData as impossible:
+            raise impossible_data(impossible) from impossible
+        except ArithmeticError as error:
+            raise improper(error) from error
+        return {name: np.asarray(value) for name, value in self.printed.back(found).items()}
+
+    @property
+    def sliced(self) -> list[str]:
+        """The unknowns that are drawn by slices."""
+        return [found.name for found in self.movers.values() if isinstance(found, SliceMover)]
 
     @property
     def widths(self) -> dict[str, Array]:
@@ -114,17 +99,6 @@ class Sampler:
         for found in self.movers.values():
             if isinstance(found, SliceMover) and found.name in widths:
                 found.width = widths[found.name]
-
-    def _draw_chain(self, block: ChainBlock) -> None:
-        name = block.variables[0]
-        node = self.plan.graph.nodes[name]
-        step = node.axes[0].plate
-        environment = Environment({**self.columns, **self.values}, self.sizes)
-        levels = str(node.domain.levels) if node.domain.kind == "levels" else f"{name}.levels"
-        weights = chain_weights(name, block.factors, levels, self.columns[beginning(step)], environment)
-        filtered, added = forward(weights)
-        check_possible(name, added.sum())
-        self.values[name] = backward_sample(weights, filtered, self.generator)
 
 
 def check_state(factors: Iterable[Factor], environment: Environment) -> None:
@@ -145,22 +119,24 @@ def check_state(factors: Iterable[Factor], environment: Environment) -> None:
 class Keeping:
     """The draws of one chain as they come, and how it stood after the last whole one."""
 
+    sums: Mapping[str, Sums] = field(default_factory=dict)
+    """Of the unknowns whose draws are not kept, before the first."""
     kept: dict[str, list[Array]] = field(default_factory=dict)
-    last: tuple[int, Mapping[str, Any], Mapping[str, Array]] = (0, {}, {})
-    """How many draws are whole, with the state of the generator and the widths of slices after them."""
+    last: tuple[int, Mapping[str, Any], Mapping[str, Array], Mapping[str, Sums]] = (0, {}, {}, {})
+    """How many draws are whole, with the state of the generator, the widths of slices and the sums after them."""
 
     def stored(self) -> StoredChain:
         """The chain as it is stored: draws, generator and widths belong together, whenever Ctrl-C came."""
-        count, generator, widths = self.last
+        count, generator, widths, sums = self.last
         draws = {name: np.array(values[:count]) for name, values in self.kept.items()}
-        return StoredChain(draws, {"generator": generator}, widths)
+        return StoredChain(draws, {"generator": generator}, widths, sums)
 
 
 def tried(sampler: Sampler) -> Mapping[str, Array]:
     """The draws of a short trial; the start alone where there is no way from it, which the chain itself would tell."""
     begin = dict(sampler.values)
     try:
-        return run_chain(sampler, SETTLING, WEIGHED, 1, lambda: None)
+        return run_chain(sampler, SETTLING, WEIGHED, 1, lambda: None).draws
     except PlatewrightError:
         return stayed(begin)
 
@@ -173,7 +149,7 @@ def run_chain(
     tick: Any,
     keeping: Keeping | None = None,
     begun: StoredChain | None = None,
-) -> dict[str, Array]:
+) -> StoredChain:
     """Warm up, then keep `count` draws, every `thin` sweeps; a chain that was `begun` warms up again and goes on.
 
     Warming up again finds the tuning of every block anew; the draws then go on from the stored values and numbers.
@@ -193,17 +169,22 @@ def run_chain(
     for found in sampler.movers.values():
         found.end_warm_up()
     done = 0 if begun is None else begun.count
-    keeping.kept = {name: [] if begun is None else list(begun.draws[name]) for name in sampler.values}
+    names = [name for name in sampler.values if name not in keeping.sums]
+    keeping.kept = {name: [] if begun is None else list(begun.draws[name]) for name in names}
+    sums = dict(keeping.sums if begun is None else begun.sums)
     if begun is not None and done:
         sampler.values = {name: np.array(values[-1]) for name, values in keeping.kept.items()}
+        sampler.values |= {name: np.array(begun.arrays[NOW + name]) for name in sums}
         sampler.set_widths(begun.arrays)
         sampler.generator.bit_generator.state = begun.facts["generator"]
-        keeping.last = done, begun.facts["generator"], begun.arrays
+        keeping.last = done, begun.facts["generator"], begun.arrays, sums
     for number in range(done, count):
         for _ in range(thin):
             sampler.sweep()
-        for name, values in sampler.values.items():
-            keeping.kept[name].append(np.array(values))
-        keeping.last = number + 1, sampler.generator.bit_generator.state, sampler.widths
+        for name in names:
+            keeping.kept[name].append(np.array(sampler.values[name]))
+        sums = {name: each.after(sampler.values[name][None]) for name, each in sums.items()}
+        now = {NOW + name: np.array(sampler.values[name]) for name in sums}
+        keeping.last = number + 1, sampler.generator.bit_generator.state, {**sampler.widths, **now}, sums
         tick()
-    return {name: np.array(values) for name, values in keeping.kept.items()}
+    return keeping.stored()

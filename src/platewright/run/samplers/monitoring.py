@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.algebra.build import add, multiply
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Expression, Index, Reference, names
+from platewright.algebra.expression import Index
 from platewright.family import Array
-from platewright.graph.graph import Factor, Graph, topological
-from platewright.operations.split_partly_known import missing_name, observed_name, seen_name
+from platewright.graph.graph import Graph, topological
+from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.exact.posterior import lift
 from platewright.run.forward import draw_node
 from platewright.run.samplers.sampled import one_after_another
@@ -48,7 +47,7 @@ class Drawn:
         """By name: chain and draw of one element of a node, whether drawn, predicted or computed."""
         places = {name: self._found(*place) for name, place in wanted.items()}
         parts: dict[str, list[Array]] = {name: [] for name in places}
-        for count, values in self._parts({node for node, _ in places.values()}, seed):
+        for count, values in self.parts({node for node, _ in places.values()}, seed):
             for name, (node, at) in places.items():
                 every: tuple[slice | int, ...] = (slice(None), *at)
                 found = values[node][every] if node in values else self.columns[node][at]
@@ -57,20 +56,9 @@ class Drawn:
 
     def node(self, name: str, seed: int = 0) -> Array:
         """Chain, draw and axes of a node that follows from the draws."""
-        found = [values[name] for _, values in self._parts({name}, seed)]
+        found = [values[name] for _, values in self.parts({name}, seed)]
         whole = np.concatenate(found)
         return whole.reshape(*self.shape, *whole.shape[1:])
-
-    def deviance(self) -> Array:
-        """Minus twice the log density of the data given everything else, by chain and draw."""
-        total = add(*(factor.summed for factor in _data_factors(self.graph)))
-        parts = []
-        for count, values in self._parts(names(total)):
-            environment = Environment({**self.columns, **values}, {**self.sizes, DRAW.plate: count})
-            with np.errstate(all="ignore"):
-                found = evaluate(lift(total, frozenset(values), DRAW), environment, (DRAW,))
-            parts.append(-2 * np.broadcast_to(np.asarray(found, dtype=float), (count,)))
-        return np.concatenate(parts).reshape(self.shape)
 
     def _found(self, name: str, at: tuple[int, ...]) -> Place:
         """Where an element lives: a missing cell of a node that is known in part is a node of its own."""
@@ -79,7 +67,7 @@ class Drawn:
             return twin, at
         return name, at
 
-    def _parts(self, wanted: Collection[str], seed: int = 0) -> Iterator[tuple[int, dict[str, Array]]]:
+    def parts(self, wanted: Collection[str], seed: int = 0) -> Iterator[tuple[int, dict[str, Array]]]:
         """The wanted nodes and all they follow from, for some draws at a time, with the number of these."""
         nodes = _ancestors(self.graph, wanted)
         step = max(1, MOST_CELLS // max([self._size(node) for node in nodes] + [1]))
@@ -110,20 +98,6 @@ class Drawn:
                 elif node.kind == "random":
                     found[name] = draw_node(node, environment, frozenset(found), generator, (DRAW,))
         return found
-
-
-def _data_factors(graph: Graph) -> Iterator[Factor]:
-    """The factors of what was seen; of a node that is reported cell by cell, those of the cells with a report."""
-    reports = {seen_name(name): name for name in graph.nodes}
-    for factor in graph.factors:
-        node = graph.nodes.get(factor.owner)
-        if factor.owner in reports or node is None:
-            continue
-        if factor.owner in graph.known:
-            yield factor
-        elif seen_name(factor.owner) in graph.nodes:
-            mask: Expression = Reference(observed_name(factor.owner), node.axes)
-            yield Factor(factor.owner, factor.axes, multiply(mask, factor.expression))
 
 
 def _ancestors(graph: Graph, wanted: Collection[str]) -> set[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from platewright.backends.kernels.coordinate_slices import CoordinateMover
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
+from platewright.backends.kernels.mirror_moves import MirrorMover
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.run.samplers.block_density import BlockDensity
@@ -22,6 +23,8 @@ from platewright.schemas.blocks import (
     BoundedBlock,
     CoordinateBlock,
     HamiltonianBlock,
+    MirrorBlock,
+    Moved,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -43,11 +46,6 @@ class Mover(Protocol):
         """New values of the block given all values."""
 
 
-Moved = (
-    SliceBlock | HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | BoundedBlock | SiteBlock | WeighedBlock
-)
-
-
 def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Mover:
     """The mover of a block."""
     match block:
@@ -64,6 +62,9 @@ def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mappi
             return BlockAlongScale(graph, block, sizes)
         case OrbitBlock():
             return BlockAlongOrbit(graph, block, sizes)
+        case MirrorBlock():
+            shared = dict(zip(block.mirror.variables, block.mirror.shared, strict=True))
+            return MirrorMover(BlockDensity(graph, block.variables, block.factors, (), sizes), shared)
         case SiteBlock():
             return BlockSites(graph, block, columns, sizes)
         case WeighedBlock():

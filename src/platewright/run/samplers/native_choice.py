@@ -1,46 +1,90 @@
-"""Interpret a sampler's C, assemble it, or compile it: the first sweeps are interpreted, and tell what all would take.
+"""Who compiles a sampler: libtcc at once, or the machine's compiler where the run is long enough to repay it.
 
-The count of their instructions decides, not a clock: the same model, data, seed and number of sweeps always go the
-same way, and give the same bits.
+Both draw the same bits, so a clock may decide: a few sweeps of what libtcc made say how long all would take. What the
+machine's compiler has made before is taken at once; where one of the two is missing, the other does it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import prod
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from platewright.algebra.expression import Index
-from platewright.backends.c.compile import library, loaded_library
+from platewright.backends.c.compile import Compiler, Functions, compiled, find_compiler, is_compiled
+from platewright.backends.c.in_memory import compiled_in_memory, has_memory_compiler
 from platewright.backends.c_gibbs.apart import object_text
-from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
-from platewright.backends.c_interpreted.interpreted import Interpreted, NotInterpreted
+from platewright.backends.c_gibbs.gibbs import gibbs_source
+from platewright.errors import BackendError, NoCompilerWarning
 from platewright.family import Array
-from platewright.run.samplers.native_gibbs import (
-    NativeGibbs,
-    compiled_gibbs,
-    flags_for,
-    integer_names,
-    needed_compiler,
-)
+from platewright.run.samplers.native_gibbs import NativeGibbs, flags_for, integer_names
 from platewright.run.samplers.native_given import data_given
 from platewright.run.samplers.starting import Start
-from platewright.schemas.blocks import HamiltonianBlock
 from platewright.schemas.gibbs import GibbsPlan
 
 PROBED = 2
-"""Sweeps that are interpreted to see what they take."""
+"""Times that some sweeps are made to see what they take; the shortest counts."""
 
-STEPS_OF_A_LINE = 125_000
-"""Instructions that are interpreted in about the time that a compiler takes for one line."""
+MANY_AT_ONCE = 16
+"""Sweeps of one call, so that what every call takes does not count."""
 
-ASSEMBLED_OF_A_LINE = 600_000
-"""The same for machine code of ours, which is made in no time and runs at a third to a half of a compiler's pace."""
+LONG = 0.02
+"""Seconds from which on sweeps are not looked at again."""
 
-PATHS_GROW = 3
-"""How many times as long paths may become while their steps are learned."""
+SECONDS_OF_A_LINE = 0.0008
+"""What the machine's compiler takes for a line, about, in processor time; the run must take longer than for all."""
+
+SECONDS_OF_ANY_TEXT = 0.1
+"""What it takes for the shortest."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that stands alone, and as it is compiled by the machine's compiler."""
+
+    alone: str
+    own: str
+    flags: tuple[str, ...]
+    shared: str = ""
+
+    @property
+    def seconds_to_compile(self) -> float:
+        """About what the machine's compiler takes."""
+        return SECONDS_OF_ANY_TEXT + SECONDS_OF_A_LINE * self.own.count("\n")
+
+    def compiled(self, compiler: Compiler) -> Functions:
+        """By the machine's compiler."""
+        return compiled(self.own, compiler, self.flags, self.shared)
+
+
+def functions_for(text: Text, seconds: Callable[[Functions], float]) -> Functions:
+    """The compiled text; `seconds` says how long the run would take by given functions.
+
+    Raises `BackendError` where neither compiler is there, or neither takes the text.
+    """
+    compiler = find_compiler()
+    if compiler is None and not has_memory_compiler():
+        raise BackendError("no C compiler was found", hint='use backend="numpy"')
+    if compiler is not None and is_compiled(text.own, compiler, text.flags, text.shared):
+        return text.compiled(compiler)
+    if not has_memory_compiler():
+        assert compiler is not None
+        return text.compiled(compiler)
+    try:
+        quick = compiled_in_memory(text.alone)
+    except BackendError:
+        if compiler is None:
+            raise
+        return text.compiled(compiler)
+    if compiler is None or seconds(quick) < text.seconds_to_compile:
+        return quick
+    try:
+        return text.compiled(compiler)
+    except BackendError as error:
+        warnings.warn(f"{error.found}; libtcc compiled the sampler", NoCompilerWarning, stacklevel=2)
+        return quick
 
 
 def native_gibbs(
@@ -56,57 +100,30 @@ def native_gibbs(
 
     `moving` are unknowns that no block of the plan moves.
     """
-    source = gibbs_source(plan, integer_names(columns), moving)
-    lines = source.body.count("\n")
+    source = gibbs_source(plan, integer_names(columns), moving, sizes)
+    text = Text(source.text, source.own, flags_for(plan, sizes), object_text())
+    given = data_given(plan, source, columns, sizes)
 
-    def in_blocks() -> GibbsSource:  # rows in blocks are for a compiler: nothing else takes several at once
-        return gibbs_source(plan, integer_names(columns), moving, sizes)
+    def made(functions: Functions) -> NativeGibbs:
+        return NativeGibbs(plan, source, functions, sizes, given)
 
-    follows = any(isinstance(block, HamiltonianBlock) for block in plan.blocks)
-    most = ASSEMBLED_OF_A_LINE // (PATHS_GROW if follows else 1) * lines
-    if sweeps * rows_swept(plan, source, sizes) > most:  # a row takes at least one
-        return compiled_gibbs(plan, columns, sizes, in_blocks())
-    try:
-        native = interpreted_gibbs(plan, columns, sizes, source)
-    except NotInterpreted:
-        return compiled_gibbs(plan, columns, sizes, in_blocks())
-    steps = sweeps * steps_of_a_sweep(native, start, seed)
-    if steps <= most and (native.shared.assemble() or steps <= STEPS_OF_A_LINE * lines):
-        return native
-    longer = in_blocks()
-    if longer.body != source.body:
-        return compiled_gibbs(plan, columns, sizes, longer)
-    made = library(source.own, needed_compiler(), flags_for(plan, sizes), object_text())
-    return replace(native, shared=loaded_library(made))
+    return made(functions_for(text, lambda quick: sweeps * seconds_of_a_sweep(made(quick), start, seed)))
 
 
-def rows_swept(plan: GibbsPlan, source: GibbsSource, sizes: Mapping[str, int]) -> int:
-    """Rows that a sweep goes over: not those that few stand for, nor those that were summed up before."""
-    found: list[tuple[Index, ...]] = []
-    for number, block in enumerate(plan.blocks):
-        if number in source.splits:
-            found += [statement.over for statement in source.splits[number].moving]
-        else:
-            found += [factor.axes for factor in getattr(block, "factors", ())]
-    return sum(prod(sizes.get(axis.plate, 1) for axis in axes) for axes in found)
-
-
-def interpreted_gibbs(
-    plan: GibbsPlan, columns: Mapping[str, Array], sizes: Mapping[str, int], source: GibbsSource | None = None
-) -> NativeGibbs:
-    """The plan as C that is interpreted, with its data."""
-    source = source or gibbs_source(plan, integer_names(columns))
-    machine = Interpreted(source.body, needed_compiler())
-    return NativeGibbs(plan, source, machine, sizes, data_given(plan, source, columns, sizes))
-
-
-def steps_of_a_sweep(native: NativeGibbs, start: Start, seed: int) -> float:
-    """Instructions of a sweep, seen in the first sweeps of the first chain; infinitely many where it has no room."""
-    assert isinstance(native.shared, Interpreted)
+def seconds_of_a_sweep(native: NativeGibbs, start: Start, seed: int) -> float:
+    """The shortest of a few sweeps of the first chain, which is thrown away."""
     (generator,) = np.random.default_rng(seed).spawn(1)
-    before = native.shared.steps
-    try:
-        native.chain(start(generator), generator).run(PROBED, 1)
-    except NotInterpreted:
-        return np.inf
-    return (native.shared.steps - before) / PROBED
+    chain = native.chain(start(generator), generator)
+    return seconds_of(lambda count: chain.run(count, 1))
+
+
+def seconds_of(sweep: Callable[[int], object]) -> float:
+    """What a sweep takes: as many as are made in no time, less what a call takes; or one, where it is long."""
+    found = np.inf
+    for count in (1, *[MANY_AT_ONCE] * PROBED):
+        begun = time.perf_counter()
+        sweep(count)
+        found = min(found, (time.perf_counter() - begun) / count)
+        if found * MANY_AT_ONCE > LONG:
+            break
+    return found

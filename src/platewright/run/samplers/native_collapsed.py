@@ -8,21 +8,46 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from functools import partial
+from time import perf_counter
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Expression, Literal, LogDeterminant, free_indices, mentions, walk
-from platewright.backends.c.compile import Compiler, library, loaded_library
+from platewright.backends.c.compile import AS_WRITTEN, Functions
 from platewright.backends.c_collapsed.collapsed import CollapsedSource, collapsed_source
 from platewright.backends.c_collapsed.printer import padded
 from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.errors import BackendError, PlatewrightError
 from platewright.family import Array
-from platewright.run.samplers.collapsed import RANDOM
+from platewright.run.heard import heard
+from platewright.run.samplers.collapsed import HIDDEN, RANDOM
 from platewright.run.samplers.collapsed_data import CollapsedData
+from platewright.run.samplers.native_choice import Text, functions_for, seconds_of
 
 MOST_COUNT = 2**31 - 1
+SECONDS_IN_A_CALL = 0.1
+LONG = 0.3
+"""Seconds from which on a call is made beside the main thread."""
+SECONDS_FOR_A_LEVEL = 2e-8
+"""About what it takes to weigh one level of one element."""
+
+
+def choose_functions(
+    data: CollapsedData,
+    hidden: Mapping[str, Array],
+    source: CollapsedSource,
+    order: Mapping[str, Array],
+    sweeps: int,
+) -> Functions:
+    """The compiled sampler for so many sweeps of all chains; raises `BackendError` where nobody compiles it."""
+
+    def seconds(functions: Functions) -> float:
+        tried = NativeCollapsed(data, hidden, Xoshiro.seeded(np.random.SeedSequence(0)), source, order, functions)
+        return sweeps * seconds_of(tried.sweep)
+
+    return functions_for(Text(source.text, source.text, AS_WRITTEN), seconds)
 
 
 class NativeCollapsed:
@@ -35,14 +60,15 @@ class NativeCollapsed:
         random: Xoshiro,
         source: CollapsedSource,
         order: Mapping[str, Array],
-        compiler: Compiler,
+        functions: Functions,
     ) -> None:
         self.data = data
         self.random = random
         self.source = source
         self.order = order
         self.inverse = {plate: np.argsort(places) for plate, places in order.items()}
-        self.function = loaded_library(library(self.source.text, compiler)).sweep
+        self.made_by = functions.made_by
+        self.function = functions.sweep
         self.function.restype = ctypes.c_int
         self.columns = [self._column(name) for name in self.source.columns]
         self.values = [np.ascontiguousarray(self._moved(n, hidden[n]), np.int32) for n in self.source.hidden]
@@ -50,11 +76,36 @@ class NativeCollapsed:
         self.members = [part for members in self.source.members for part in data.members[members]]
         self.sizes = np.array([data.sizes[plate] for plate in self.source.sizes], dtype=np.int64)
         self.longest = max(padded(data.sizes[move.level.plate]) for move in data.plan.moves)
+        self.pace, self.seconds = 1, self._guessed()
         self.work = _aligned(4 * self.longest + _largest_matrix(data))
 
     def sweep(self, count: int = 1) -> None:
-        """Every element once, so many times over."""
-        failed = self.function(
+        """Every element once, so many times over, in calls of about the same time; long ones hear Ctrl-C."""
+        left = count
+        while left:
+            many = min(self.pace, left)
+            begin = perf_counter()
+            call = partial(self._sweeps, many)
+            failed = heard(call) if self.seconds * many > LONG else call()
+            took = perf_counter() - begin
+            self.seconds = took / many
+            self.pace = int(np.clip(SECONDS_IN_A_CALL / max(self.seconds, 1e-9), 1, 4 * self.pace))
+            left -= many
+            if failed:
+                name = self.data.plan.moves[failed - 1].hidden
+                raise PlatewrightError(
+                    f"no level of `{name}` has a positive probability",
+                    hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
+                )
+
+    def _guessed(self) -> float:
+        """About how long the first sweep may take: few elements need no thread that listens."""
+        levels = max((self.data.sizes[move.level.plate] for move in self.data.plan.moves), default=1)
+        return sum(values.size for values in self.values) * levels * SECONDS_FOR_A_LEVEL
+
+    def _sweeps(self, count: int) -> int:
+        """One call."""
+        found: int = self.function(
             *(_pointers(arrays) for arrays in (self.columns, self.values, self.tables, self.members)),
             _pointer(self.sizes),
             _pointer(self.random.state),
@@ -62,28 +113,22 @@ class NativeCollapsed:
             ctypes.c_int64(self.longest),
             ctypes.c_int64(count),
         )
-        if failed:
-            name = self.data.plan.moves[failed - 1].hidden
-            raise PlatewrightError(
-                f"no level of `{name}` has a positive probability",
-                hint="look for probabilities of exactly 0 or 1 in the model, and for data of extreme size",
-            )
+        return found
 
     def state(self) -> dict[str, Array]:
-        """All that the next sweep follows from, as C has it."""
-        found = {f"{word} {k}": np.array(array) for word, arrays in self._changing for k, array in enumerate(arrays)}
+        """All that the next sweep follows from; tables follow from the hidden variables, and those of reals are filled
+        anew before each sweep."""
+        found = {f"{HIDDEN}{name}": values for name, values in self.hidden.items()}
         return {**found, RANDOM: self.random.state.copy()}
 
     def set_state(self, state: Mapping[str, Array]) -> None:
-        """Go on from a state."""
-        for word, arrays in self._changing:
-            for number, array in enumerate(arrays):
-                array[...] = state[f"{word} {number}"]
+        """Go on from a state that was looked at."""
+        hidden = {name: state[f"{HIDDEN}{name}"] for name in self.source.hidden}
+        for name, values in zip(self.source.hidden, self.values, strict=True):
+            values[...] = self._moved(name, hidden[name])
+        for number, table in enumerate(self.tables):
+            table[...] = self._table(hidden, number)
         self.random.state[...] = state[RANDOM]
-
-    @property
-    def _changing(self) -> tuple[tuple[str, list[Array]], ...]:
-        return ("hidden", self.values), ("table", self.tables)
 
     @property
     def hidden(self) -> dict[str, Array]:

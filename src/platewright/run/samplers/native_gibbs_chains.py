@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
@@ -20,11 +20,15 @@ from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.sanity import check_finite
+from platewright.run.heard import left_alone
+from platewright.run.samplers.chain_state import state_expected, values_expected
+from platewright.run.samplers.extending import MOST, Longer, reached
 from platewright.run.samplers.lost_slopes import check_slopes
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
 from platewright.run.samplers.starting import Start
-from platewright.run.samplers.stored_chains import StoredChain, packed, side_by_side, stored_chains
+from platewright.run.samplers.stored_chains import StoredChain, Wanted, packed, side_by_side, stored_chains
+from platewright.run.samplers.sums_of_draws import Sums, draws_in_a_call
 
 SECONDS_IN_A_CALL = 0.1
 """About how long a call of C lasts, so that progress and Ctrl-C come through."""
@@ -56,24 +60,27 @@ class _Worker:
     stored: StoredChain | None = None
     """The chain as it was after its last call."""
     storing: bool = False
+    sums: dict[str, Sums] = field(default_factory=dict)
+    """Of the unknowns whose draws are not kept."""
 
     def work(self) -> None:
         try:
             unknown = self.chain.owner.source.unknown
-            kept = {name: self.room(name, self.counts.draws) for name in unknown}
-            at = 0
-            if self.begun is None:
+            kept = {name: self.room(name, self.counts.draws) for name in unknown if name not in self.sums}
+            at, last = 0, self.stored
+            if last is None:
                 self.warm()
                 if self.stop.is_set():
                     return
                 self.check(self.chain.values)
                 check_slopes(self.movers.values() if self.counts.warm_up else (), self.chain.arrays)
             else:
-                self.chain.set_state(self.begun.arrays)
-                at = self.begun.count
-                for name in unknown:
-                    kept[name][:at] = self.begun.draws[name]
-                self.stored = self.begun
+                if self.begun is not None:
+                    self.chain.set_state(self.begun.arrays)
+                    self.begun = None
+                at, self.sums = last.count, dict(last.sums)
+                for name, values in kept.items():
+                    values[:at] = last.draws[name]
             self.run(self.counts.draws, self.counts.thin, kept, at)
             check_finite(self.chain.values)
         except BaseException as error:  # handed to the main thread, which raises it
@@ -114,19 +121,36 @@ class _Worker:
     def run(
         self, count: int, thin: int, kept: dict[str, Array], at: int = 0, warming: bool = False
     ) -> dict[str, Array]:
-        """Draws in calls of about the same time, from number `at` on; after each the chain may be stored."""
+        """Draws in calls of about the same time, from number `at` on; after each the chain may be stored.
+
+        A call is cut by its work: where one draw takes longer, it is made of several calls.
+        """
+        turned = 0
+        most = count if warming else min(draws_in_a_call(self.sums), count)
+        passing = {} if warming else {name: self.room(name, most) for name in self.sums}
         while at < count and not self.stop.is_set():
-            many = min(self.pace, count - at)
+            many = min(self.pace // thin, count - at, most) if not turned else 0
+            sweeps = many * thin if many else min(self.pace, thin - turned)
             begin = perf_counter()
-            self.chain.run(many, thin, {name: values[at : at + many] for name, values in kept.items()})
+            if many:
+                self.chain.run(many, thin, {name: values[at : at + many] for name, values in kept.items()} | passing)
+            elif turned + sweeps < thin:
+                self.chain.run(1, sweeps)
+            else:
+                self.chain.run(1, sweeps, {name: values[at : at + 1] for name, values in kept.items()} | passing)
             took = perf_counter() - begin
+            self.pace = int(np.clip(SECONDS_IN_A_CALL / max(took / sweeps, 1e-9), 1, 4 * self.pace))
+            if not many and turned + sweeps < thin:
+                turned += sweeps
+                continue
+            many, turned = max(many, 1), 0
             at += many
             self.done += many
-            self.pace = int(np.clip(SECONDS_IN_A_CALL / max(took / many, 1e-9), 1, 4 * self.pace))
             if not warming:
                 # Rows before `at` are written once, so the main thread may read them while the chain goes on.
                 draws = {name: values[:at] for name, values in kept.items()}
-                self.stored = StoredChain(draws, {}, self.chain.state() if self.storing else {})
+                self.sums = {name: each.after(passing[name][:many]) for name, each in self.sums.items()}
+                self.stored = StoredChain(draws, {}, self.chain.state() if self.storing else {}, self.sums)
         return kept
 
 
@@ -140,14 +164,15 @@ def run_chains(
     tick: Callable[[int], object],
     checkpoint: Checkpoint | None = None,
     heights: Heights | None = None,
-) -> tuple[dict[str, Array], list[Told]]:
-    """Chains from jittered starts, and what their paths tell; the first axis of a result numbers them.
+    sums: Mapping[str, Sums] | None = None,
+    longer: Longer | None = None,
+) -> tuple[list[StoredChain], list[Told]]:
+    """Chains from jittered starts, and what their paths tell; of the unknowns in `sums` no draw is kept.
 
-    With log densities of draws (`heights`) they start where short trials of their own have ended.
+    With log densities of draws (`heights`) they start where short trials of their own have ended. With `longer` they go
+    on until it asks for no more.
     """
-    plan = native.plan
     store = checkpoint or Checkpoint()
-    stored = stored_chains(store)
     stop = threading.Event()
     workers = []
     generators = np.random.default_rng(seed).spawn(counts.chains)
@@ -159,8 +184,41 @@ def run_chains(
     for number, generator in enumerate(generators):
         chain = native.chain(starts[number], generator)
         worker = _Worker(chain, movers_of(chain, generator), counts, partial(check, number), stop)
-        worker.begun, worker.storing = stored.get(number), store.path is not None
+        worker.storing, worker.sums = store.path is not None, dict(sums or {})
         workers.append(worker)
+    any_chain = workers[0].chain
+    wanted = Wanted(
+        counts.chains,
+        counts.draws if longer is None else MOST,
+        values_expected(any_chain),
+        lambda stored: state_expected(any_chain, stored.arrays),
+        sums=sums or {},
+    )
+    for number, begun in stored_chains(store, wanted).items():
+        workers[number].begun = workers[number].stored = begun
+    if longer is not None:
+        counts = replace(counts, draws=reached([worker.stored.count for worker in workers if worker.stored]))
+    while not _pass_over(workers, counts, threads, stop, tick, store) and longer is not None:
+        ran = [worker.stored for worker in workers if worker.stored is not None]
+        draws = longer(side_by_side(ran, counts.draws))
+        if draws <= counts.draws:
+            break
+        counts = replace(counts, draws=draws)
+    told = [mover.told() for worker in workers for mover in worker.movers.values()]
+    return [StoredChain({}) if worker.stored is None else worker.stored for worker in workers], told
+
+
+def _pass_over(
+    workers: list[_Worker],
+    counts: Counts,
+    threads: int,
+    stop: threading.Event,
+    tick: Callable[[int], object],
+    store: Checkpoint,
+) -> bool:
+    """All chains up to so many draws; whether Ctrl-C ended them."""
+    for worker in workers:
+        worker.counts = counts
     waiting = iter(workers)
     lock = threading.Lock()
 
@@ -172,7 +230,7 @@ def run_chains(
                 return
             worker.work()
 
-    helpers = [threading.Thread(target=work) for _ in range(min(threads, counts.chains))]
+    helpers = [threading.Thread(target=work, daemon=True) for _ in range(min(threads, counts.chains))]
     ended = False
     try:
         for helper in helpers:
@@ -180,19 +238,21 @@ def run_chains(
         _wait(helpers, workers, tick, store)
     except KeyboardInterrupt:
         ended = True
-    finally:
         stop.set()
-        for helper in helpers:
+        left_alone(helpers)
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        for helper in helpers if not ended else ():
             helper.join()
     for worker in workers:
         if worker.error is not None:
             raise worker.error
+    store.save(_state(workers), force=True)
     if ended and not any(worker.stored is not None and worker.stored.count for worker in workers):
         raise KeyboardInterrupt  # nothing is there to return
-    store.save(_state(workers), force=True)
-    side = side_by_side([{} if worker.stored is None else worker.stored.draws for worker in workers], counts.draws)
-    told = [mover.told() for worker in workers for mover in worker.movers.values()]
-    return {name: side[name] for name in plan.graph.nodes if name in side}, told
+    return ended
 
 
 def _tried(chain: NativeChain, generator: np.random.Generator) -> Mapping[str, Array]:
@@ -217,7 +277,7 @@ def _wait(
     helpers: list[threading.Thread], workers: list[_Worker], tick: Callable[[int], object], store: Checkpoint
 ) -> None:
     """Until all are done; ticks tell how many more sweeps were kept or made."""
-    shown = 0
+    shown = sum(worker.done for worker in workers)
     while any(helper.is_alive() for helper in helpers):
         for helper in helpers:
             helper.join(0.02)

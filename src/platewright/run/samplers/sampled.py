@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from platewright.errors import PlatewrightError
+from platewright.errors import NotLearned, PlatewrightError
 from platewright.family import Array
+from platewright.run.results.quantity import Numbers, Quantity
+from platewright.run.samplers.effective_size import effective_sizes, halves
+from platewright.run.samplers.sums_of_draws import Sums, merged
 
 
 def one_after_another(chains: Array) -> Array:
@@ -18,10 +22,9 @@ def one_after_another(chains: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class Sampled(Quantity):
     """Draws; moments carry the Monte Carlo error `mcse`."""
 
-    name: str
     values: Array
     labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     chains: Array | None = None
@@ -30,35 +33,35 @@ class Sampled:
     """The joint mode, where that was the goal."""
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Numbers:
         """Mean of the draws."""
         return self.values.mean(axis=0)
 
     @property
-    def value(self) -> Array:
+    def value(self) -> Numbers:
         """The point estimate: the joint mode for goal `map`, else the mean."""
         return self.mean if self.point is None else self.point
 
     @property
-    def variance(self) -> Array:
+    def variance(self) -> Numbers:
         """Variance of the draws."""
         return self.values.var(axis=0, ddof=1)
 
     @property
-    def sd(self) -> Array:
+    def sd(self) -> Numbers:
         """Standard deviation of the draws."""
         return np.sqrt(self.variance)
 
     @property
-    def mcse(self) -> Array:
-        """Monte Carlo standard error of the mean; for Markov chains by their effective size (extra `arviz`)."""
+    def mcse(self) -> Numbers:
+        """Monte Carlo standard error of the mean; for Markov chains by their effective size."""
         if self.chains is None:
             return self.sd / np.sqrt(len(self.values))
-        from platewright.run.samplers.diagnosing import array_stats
+        parts = halves(np.asarray(self.chains, dtype=float))
+        sizes = effective_sizes(parts.reshape(*parts.shape[:2], -1)).reshape(parts.shape[2:])
+        return self.sd / np.sqrt(sizes)
 
-        return np.asarray(array_stats().mcse(self.chains, chain_axis=0, draw_axis=1))
-
-    def quantile(self, q: object) -> Array:
+    def quantile(self, q: object) -> Numbers:
         """Quantiles of the draws."""
         return np.quantile(self.values, np.asarray(q, dtype=float), axis=0)
 
@@ -71,12 +74,65 @@ class Sampled:
 
 
 @dataclass(frozen=True, eq=False)
+class Summed(Quantity):
+    """What is left of draws that were not kept: mean and spread, and of a category how often each level was drawn."""
+
+    chains: tuple[Sums, ...]
+    labels: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def total(self) -> Sums:
+        """The sums of all chains together."""
+        return merged(self.chains)
+
+    @property
+    def mean(self) -> Numbers:
+        """Mean of the draws."""
+        return np.asarray(self.total.mean)
+
+    @property
+    def value(self) -> Numbers:
+        """The point estimate: the mean."""
+        return self.mean
+
+    @property
+    def variance(self) -> Numbers:
+        """Variance of the draws."""
+        return self.total.scatter / (self.total.count - 1)
+
+    @property
+    def shares(self) -> Numbers:
+        """Of a category the share of draws with each level, along the last axis."""
+        if not self.total.levels:
+            raise self._lacks("shares of levels")
+        return self.total.values / self.total.count
+
+    @property
+    def r_hat(self) -> Numbers:
+        """How far the means of the chains are apart, for what draws of a chain vary: 1 where they agree."""
+        within = np.mean([each.scatter / (each.count - 1) for each in self.chains], axis=0)
+        count = np.mean([each.count for each in self.chains])
+        means = np.array([each.mean for each in self.chains])
+        between = means.var(axis=0, ddof=1) if len(means) > 1 else np.zeros(means.shape[1:])
+        with np.errstate(all="ignore"):
+            return np.asarray(np.where(within > 0, np.sqrt((count - 1) / count + between / within), 1.0))
+
+    def _lacks(self, what: str) -> NotLearned:
+        return NotLearned(
+            f"the draws of `{self.name}` were not kept, so it has no {what}", hint=f'keep=["{self.name}"] keeps them'
+        )
+
+    def __repr__(self) -> str:
+        return f"<posterior of {self.name}: sums of {self.total.count} draws>"
+
+
+@dataclass(frozen=True, eq=False)
 class Predicted(Sampled):
     """Draws of a predicted variable whose density is known exactly."""
 
     density: Callable[[object], Array] | None = None
 
-    def log_density(self, value: object) -> Array:
+    def log_density(self, value: object) -> Numbers:
         """The exact log predictive density of a value in each row."""
         if self.density is None:
             raise PlatewrightError(

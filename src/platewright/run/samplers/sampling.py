@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment
+from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.bounded_draws import put_within
-from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
-from platewright.backends.kernels.trials import Heights, trial_starts
+from platewright.backends.numpy.learning import DEFAULTS, Options
 from platewright.derive.cautions import improper_unknowns
 from platewright.errors import BackendError, PlatewrightError, UnknownName
 from platewright.family import Array
-from platewright.run.checkpoint import Checkpoint, State
+from platewright.run.checkpoint import Checkpoint
+from platewright.run.checks.computed import check_computed, computed_probabilities
+from platewright.run.checks.initial import checked_initial
+from platewright.run.checks.room import check_draws
 from platewright.run.checks.sanity import check_counts, check_near
 from platewright.run.exact.native_blocks import thread_count
+from platewright.run.results.followers import followers, worth_showing
 from platewright.run.results.predicting import RowPrediction, predict_rows
-from platewright.run.results.shown import Shown
+from platewright.run.results.result import Result
 from platewright.run.samplers.averaging import expected_value
 from platewright.run.samplers.bounded_draws import bounds_of
-from platewright.run.samplers.diagnosing import array_stats
-from platewright.run.samplers.gibbs import Keeping, Sampler, check_state, run_chain, tried
+from platewright.run.samplers.convergence import Slow, converged, slowest
+from platewright.run.samplers.extending import FIRST, until_enough
+from platewright.run.samplers.gibbs import check_state
 from platewright.run.samplers.heights import heights_of
 from platewright.run.samplers.labels import Matching, match
 from platewright.run.samplers.lost_slopes import blocks_without_slope, reason, sliced
 from platewright.run.samplers.monitoring import Drawn
-from platewright.run.samplers.moving import Mover
 from platewright.run.samplers.native_choice import native_gibbs
 from platewright.run.samplers.native_gibbs import NativeGibbs, rows_in_a_sweep
 from platewright.run.samplers.native_gibbs_chains import Counts, run_chains
 from platewright.run.samplers.path_warnings import warn_of_paths
+from platewright.run.samplers.plain_chains import one_by_one
 from platewright.run.samplers.possible_state import possible_state
-from platewright.run.samplers.sampled import Sampled, one_after_another
+from platewright.run.samplers.sampled import Sampled, Summed, one_after_another
 from platewright.run.samplers.starting import Start, starting_values
-from platewright.run.samplers.stored_chains import StoredChain, interrupted, packed, side_by_side, stored_chains
+from platewright.run.samplers.stored_chains import (
+    interrupted,
+    ran_with,
+    side_by_side,
+    sums_by_chain,
+)
+from platewright.run.samplers.sums_of_draws import Sums, levels_of, not_kept, size_of
 from platewright.run.ticking import Ticker
 from platewright.schemas.blocks import BoundedBlock
 from platewright.schemas.doubtful import doubtful_factors
@@ -46,12 +57,12 @@ from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.one_mode import has_one_mode
 
 SECONDS_TO_BEGIN = 0.05
-"""Sampling that NumPy would take less time for is left to it: C is written and read by its interpreter in 0.005 to 0.02
-seconds, and compiled only where that pays."""
+"""Sampling that NumPy would take less time for is left to it: C is written and compiled in memory in 0.01 to 0.03
+seconds."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledFit(Shown):
+class SampledFit(Result):
     """Draws from the posterior, chain by chain."""
 
     derivation: GibbsPlan
@@ -59,31 +70,47 @@ class SampledFit(Shown):
     """By name: chain, draw, then the axes of the variable."""
     why: str = ""
     """Why the backend that was asked for did not run."""
+    sums: Mapping[str, tuple[Sums, ...]] = field(default_factory=dict, kw_only=True)
+    """By name and chain, of the unknowns whose draws were not kept."""
+    told: Options = field(default=DEFAULTS, kw_only=True)
+    """How many sweeps ran, and from where."""
+
+    @property
+    def options(self) -> Options:
+        """What the run was told, as the emitted program names it."""
+        return self.told
 
     @property
     def how(self) -> str:
         """One line: which algorithm ran."""
         why = f": {self.why}" if self.why else ""
-        return f"gibbs: {self.derivation.summary} ({self.backend}{why})"
+        return f"gibbs: {self.derivation.summary} ({self.ran_by}{why})"
 
-    def __getitem__(self, name: str) -> Sampled:
+    @property
+    def learned(self) -> tuple[str, ...]:
+        """The unknowns that were drawn."""
+        return tuple(name for name in self.derivation.graph.nodes if name in self.chains or name in self.sums)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """Functions of unknowns, and what is predicted of the rows that were learned from."""
+        plan = self.derivation
+        return followers(plan.graph, tuple(self.chains), plan.barren, self.columns, self.sizes)
+
+    def __getitem__(self, name: str) -> Sampled | Summed:
         """The posterior of one unknown, of a function of unknowns or of a prediction, as draws of all chains."""
+        if name in self.sums:
+            return Summed(name, self.sums[name], self.labels)
         found = self.matched.get(name)
         if found is None:
-            found = self._followed(name)
+            found = self.followed(name)
         return Sampled(name, one_after_another(found), self.labels, found)
 
-    def _followed(self, name: str) -> Array:
+    def followed(self, name: str) -> Array:
         """The draws of a node that follows from the unknowns."""
-        graph = self.derivation.graph
-        follow = [
-            node
-            for node, variable in graph.nodes.items()
-            if node in self.derivation.barren or (variable.definition is not None and not graph.is_known(node))
-        ]
-        if name not in follow:
-            raise self.absent(name, [*self.flat, *follow])
-        return Drawn(graph, self.matched, self.columns, self.sizes).node(name, self.seed)
+        if name not in self.functions:
+            raise self.absent(name, self)
+        return Drawn(self.derivation.graph, self.matched, self.columns, self.sizes).node(name, self.seed)
 
     @cached_property
     def matching(self) -> Matching:
@@ -100,8 +127,16 @@ class SampledFit(Shown):
         """Draws of all chains one after another, under labels that agree."""
         return {name: one_after_another(values) for name, values in self.matched.items()}
 
-    def expected(self, name: str) -> Array:
+    def _mean(self, name: str) -> Array:
         """The posterior mean, of a discrete unknown the probabilities; of conditional means where they are known."""
+        if name in self.sums:
+            return (
+                self[name].mean
+                if not levels_of(self.derivation.graph.nodes[name], self.sizes)
+                else self.probabilities(name)
+            )
+        if name in self.functions and name not in self.derivation.barren:
+            return np.asarray(self[name].mean)
         return expected_value(self, name)
 
     def predict(self, new: object, count: int = 1000, seed: int | None = None) -> RowPrediction:
@@ -111,6 +146,8 @@ class SampledFit(Shown):
 
     def draws(self, count: int | None = None, seed: int | None = None) -> dict[str, Array]:
         """All draws, or a random choice of them."""
+        if self.sums and not self.chains:
+            raise self._lacks("draws", f"keep={list(self.sums)[:1]} keeps some")
         if count is None:
             return dict(self.flat)
         total = len(next(iter(self.flat.values())))
@@ -127,25 +164,38 @@ class SampledFit(Shown):
         nodes = self.derivation.graph.nodes
         if name in nodes and not nodes[name].domain.is_finite:
             raise PlatewrightError(f"`{name}` is {nodes[name].domain}", expected="a variable with finitely many values")
-        finite = [drawn for drawn in self.flat if drawn in nodes and nodes[drawn].domain.is_finite]
+        finite = [drawn for drawn in self.learned if drawn in nodes and nodes[drawn].domain.is_finite]
         if name not in finite:
             raise UnknownName(name, finite, where="probabilities")
-        node = nodes[name]
-        size = self.sizes[str(node.domain.levels)] if node.domain.kind == "levels" else node.domain.listed
+        if name in self.sums:
+            return Summed(name, self.sums[name]).shares
+        size = levels_of(nodes[name], self.sizes)
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
-        """R-hat and effective sample size of every quantity, under labels that agree (needs the extra `arviz`)."""
-        stats = array_stats()
+        """R-hat and effective sample size of every quantity, under labels that agree."""
         found: dict[str, dict[str, Array]] = {}
-        for name, values in self.matched.items():
-            if not np.issubdtype(values.dtype, np.floating):
-                continue
-            found[name] = {
-                "r_hat": np.asarray(stats.rhat(values, chain_axis=0, draw_axis=1)),
-                "effective_size": np.asarray(stats.ess(values, chain_axis=0, draw_axis=1)),
-            }
+        for name in self._diagnosed:
+            if not self.derivation.graph.nodes[name].domain.is_discrete:
+                r_hat, size = converged(self._by_chain(name))
+                found[name] = {"r_hat": r_hat, "effective_size": size}
         return found
+
+    @cached_property
+    def slow(self) -> tuple[Slow, ...]:
+        """The slowest element of each quantity, under labels that agree."""
+        nodes = self.derivation.graph.nodes
+        found = (slowest(name, self._by_chain(name), nodes[name].domain.is_discrete) for name in self._diagnosed)
+        return tuple(one for one in found if one is not None)
+
+    @cached_property
+    def _diagnosed(self) -> tuple[str, ...]:
+        """Unknowns with draws, and functions of them."""
+        plan = self.derivation
+        return worth_showing(plan.graph, tuple(self.chains), self.functions, plan.barren)
+
+    def _by_chain(self, name: str) -> Array:
+        return self.matched[name] if name in self.matched else self.followed(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +205,16 @@ class Choice:
     backend: str
     native: NativeGibbs | None = None
     why: str = ""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the run."""
+    told: Options = DEFAULTS
+    sums: Mapping[str, tuple[Sums, ...]] = field(default_factory=dict)
+    """By name and chain, of the unknowns whose draws were not kept."""
+
+    @property
+    def made_by(self) -> str:
+        """Who compiled it."""
+        return "" if self.native is None else self.native.shared.made_by
 
 
 def choose_gibbs_backend(
@@ -176,6 +236,8 @@ def choose_gibbs_backend(
     except Unprintable as refusal:
         return Choice("numpy", why=str(refusal))
     except BackendError as error:
+        if backend == "c" and find_compiler() is not None:  # one is there, and does not do what was asked for
+            raise
         return Choice("numpy", why=error.found)
 
 
@@ -192,23 +254,32 @@ def run_gibbs(
     sizes: Mapping[str, int],
     *,
     chains: int = 4,
-    draws: int = 1000,
+    draws: int | None = None,
     warm_up: int = 500,
     thin: int = 1,
     seed: int = 0,
     backend: str = "numpy",
     initial: Mapping[str, object] | None = None,
+    keep: Iterable[str] | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[dict[str, Array], Choice]:
     """Independent chains from jittered starts, or from initial values; the first axis of each result numbers them.
 
-    Ctrl-C ends the run with the chains that are complete, or with the draws that all chains at work have.
+    Without a number of draws the run goes on until it has enough of them (`extending.py`).
+
+    Of the unknowns that `keep` does not name there are sums alone, beside the choice of the backend. Ctrl-C ends the
+    run with the chains that are complete, or with the draws that all chains at work have.
     """
+    longer = until_enough(plan.graph, plan.factors, sizes) if draws is None else None
+    draws = FIRST if draws is None else draws
     check_counts(chains=chains, draws=draws, thin=thin)
     check_counts(0, warm_up=warm_up)
     columns = {name: _single(plan, name, values) for name, values in columns.items()}
     counts = Counts(int(chains), int(draws), int(warm_up), int(thin))
     wanted = list(dict.fromkeys(name for block in plan.blocks for name in block.variables))
+    without = not_kept(keep, plan.graph, wanted)
+    sums = {name: Sums.of(plan.graph.nodes[name], sizes) for name in without}
+    check_draws(plan.graph, set(wanted) - set(sums), sizes, counts.chains * counts.draws)
 
     def start(generator: np.random.Generator) -> dict[str, Array]:
         values = starting_values(plan.graph, wanted, sizes, generator, initial)
@@ -219,18 +290,21 @@ def run_gibbs(
                 values[name] = put_within(values[name], *bounds)
         return possible_state(plan.graph, plan.factors, columns, sizes, values, generator)
 
+    is_computed = bool(computed_probabilities(plan.graph))
+    if is_computed:
+        check_computed(plan.graph, columns, sizes, start(np.random.default_rng(seed)))
     heights = None if initial or has_one_mode(plan) else heights_of(plan, columns, sizes)
     sweeps = int(chains * (warm_up + draws * thin))
     chosen = choose_gibbs_backend(plan, columns, sizes, backend, sweeps, start, seed)
     lost = blocks_without_slope(plan, chosen.native, columns, sizes, start, seed)
     if lost:
         options: dict[str, Any] = {"chains": chains, "draws": draws, "warm_up": warm_up, "thin": thin, "seed": seed}
-        options |= {"backend": backend, "initial": initial, "checkpoint": checkpoint}
-        found, ran = run_gibbs(sliced(plan, lost), columns, sizes, **options)
-        parts = [*(reason(plan.blocks[number].variables) for number in lost), *([ran.why] if ran.why else [])]
-        return found, replace(ran, why="; ".join(parts))
-    store = checkpoint or Checkpoint()
-    store = replace(store, key=f"{store.key} {chosen.backend}")  # the backends have random numbers of their own
+        options["draws"] = None if longer else draws
+        options |= {"backend": backend, "initial": initial, "checkpoint": checkpoint, "keep": keep}
+        found, by_slices = run_gibbs(sliced(plan, lost), columns, sizes, **options)
+        parts = [reason(plan.blocks[number].variables) for number in lost]
+        return found, replace(by_slices, why="; ".join([*parts, *([by_slices.why] if by_slices.why else [])]))
+    store = (checkpoint or Checkpoint()).with_option("backend", chosen.backend)
 
     doubtful = doubtful_factors(plan.graph, plan.factors, wanted)
 
@@ -241,69 +315,25 @@ def run_gibbs(
     with Ticker("gibbs", counts.chains * (counts.warm_up + counts.draws)) as ticker:
         tick = ticker.advance
         if chosen.native is not None:
-            found, told = run_chains(chosen.native, counts, seed, thread_count(), start, check, tick, store, heights)
+            run = (counts, seed, thread_count(), start, check, tick, store, heights, sums, longer)
+            ran, told = run_chains(chosen.native, *run)
             warn_of_paths(told)
         else:
-            found = _one_by_one(plan, columns, sizes, counts, seed, start, store, tick, heights)
-    check_near(found, improper_unknowns(plan.graph), columns)
-    why = interrupted(found, (counts.chains, counts.draws))
-    return found, replace(chosen, why=": ".join(part for part in (chosen.why, why) if part))
-
-
-def _one_by_one(
-    plan: GibbsPlan,
-    columns: Mapping[str, Array],
-    sizes: Mapping[str, int],
-    counts: Counts,
-    seed: int,
-    start: Start,
-    store: Checkpoint,
-    tick: Callable[[], object],
-    heights: Heights | None,
-) -> dict[str, Array]:
-    """Chains by NumPy, one after another."""
-    stored = stored_chains(store)
-    found: list[Mapping[str, Array]] = []
-    movers: list[Mover] = []
-    generators = np.random.default_rng(seed).spawn(counts.chains)
-    first = Sampler(plan, columns, sizes, generators[0], dict(start(np.random.default_rng(seed))))
-
-    def trial(number: int, values: Mapping[str, Array]) -> Mapping[str, Array]:
-        return tried(first.begun_at(values, generators[number]))
-
-    starts = trial_starts(counts.chains, counts.warm_up, lambda number: start(generators[number]), trial, heights)
-    for number, generator in enumerate(generators):
-        begun = stored.get(number)
-        if begun is not None and begun.count == counts.draws:
-            found.append(begun.draws)
-            continue
-        sampler = first.begun_at(starts[number], generator)
-        keeping = Keeping()
-
-        def state(keeping: Keeping = keeping) -> State:
-            at_work = [keeping.stored()] if keeping.last[0] else []
-            return packed(dict(enumerate([*map(StoredChain, found), *at_work])))
-
-        def told(keeping: Keeping = keeping, state: Callable[[], State] = state) -> None:
-            tick()
-            if keeping.last[0]:  # a warm-up leaves nothing to store
-                store.save_if_due(state)
-
-        try:
-            draws = run_chain(sampler, counts.warm_up, counts.draws, counts.thin, told, keeping, begun)
-        except KeyboardInterrupt:
-            part = keeping.stored()
-            if not found and not part.count:
-                raise
-            store.save(state(), force=True)
-            found.append(part.draws)
-            break
-        found.append(draws)
-        movers += sampler.movers.values()
-        store.save(packed(dict(enumerate(map(StoredChain, found)))), force=True)
-    warn_of_paths(mover.told() for mover in movers if isinstance(mover, HamiltonianMover))
-    side = side_by_side(found, counts.draws)
-    return {name: side[name] for name in plan.graph.nodes if name in side}
+            ran = one_by_one(plan, columns, sizes, counts, seed, start, store, tick, heights, sums, longer)
+    draws = max(counts.draws, max(chain.count for chain in ran))
+    side, by_chain = side_by_side(ran, counts.draws), sums_by_chain(ran, counts.draws)
+    found = {name: side[name] for name in plan.graph.nodes if name in side}
+    check_near(
+        {**found, **{name: size_of(each) for name, each in by_chain.items()}}, improper_unknowns(plan.graph), columns
+    )
+    for chain in range(len(next(iter(found.values()), ())) if is_computed else 0):
+        check_computed(plan.graph, columns, sizes, {name: values[chain, -1] for name, values in found.items()})
+    why = interrupted(found, by_chain, (counts.chains, draws))
+    more = f"{draws} draws of each chain, for effective ones" if draws > counts.draws and not why else ""
+    said = ": ".join(part for part in (chosen.why, why, more) if part)
+    begun = checked_initial(plan.graph, wanted, sizes, initial or {})
+    options_told = ran_with(begun, found, by_chain, seed=seed, warm_up=counts.warm_up, thin=counts.thin)
+    return found, replace(chosen, why=said, interrupted=bool(why), sums=by_chain, told=options_told)
 
 
 def _single(plan: GibbsPlan, name: str, values: Array) -> Array:

@@ -11,9 +11,9 @@ from platewright.algebra.tape import Tape
 from platewright.backends.kernels.scale_moves import ScaleMover
 from platewright.family import Array
 from platewright.graph.graph import Graph
+from platewright.program.derivatives import Scaled
 from platewright.run.samplers.block_density import BlockDensity
 from platewright.schemas.blocks import ScaleBlock
-from platewright.schemas.scaling import Scaled
 
 
 class BlockAlongScale(ScaleMover):

@@ -1,1 +1,0 @@
-"""An interpreter of the C that samplers are written in, for models whose chains end before a compiler would."""

@@ -1,0 +1,1 @@
+"""Posteriors over a few numbers by quadrature, all other unknowns eliminated at each point."""

@@ -1,0 +1,1 @@
+"""Class probability trees: what a tree scores, how one is grown from rows, and averages over many."""

@@ -1,0 +1,96 @@
+"""Computed probabilities add up to one, at the start, in `verify` and at the end; the error names the row."""
+
+from __future__ import annotations
+
+import pytest
+
+import platewright as pw
+from platewright.errors import ParameterError
+
+TOSSES = [0, 1] * 4
+
+
+def coin(share: list[float]) -> pw.Model:
+    """A coin whose two faces have the chances p share."""
+    m = pw.Model("coin")
+    toss, face = m.plate("toss"), m.plate("face", 2)
+    m.p = pw.Beta(1.0, 1.0)
+    m.x = pw.Categorical(m.p * pw.array(share, over=face), plates=toss)
+    return m
+
+
+def tables(rows: list[list[float]]) -> pw.Model:
+    """Rows of a computed table, looked up by a known group."""
+    m = pw.Model("tables")
+    group, face = m.plate("group", 3), m.plate("face", 2)
+    row = m.plate("row")
+    m.p = pw.Beta(1.0, 1.0)
+    m.g = pw.Input(plates=row, levels=group)
+    m.share = pw.array(rows, over=(group, face))
+    m.t = m.p * m.share + (1 - m.p) * 0.5
+    m.x = pw.Categorical(m.t[m.g], plates=row)
+    return m
+
+
+@pytest.mark.parametrize("by", ["auto", "gibbs"])
+@pytest.mark.parametrize("goal", ["posterior", "map", "evidence"])
+def test_probabilities_that_sum_to_two_are_refused(by: str, goal: str) -> None:
+    if by == "gibbs" and goal != "posterior":
+        return
+    with pytest.raises(ParameterError, match="probabilities of `x` add up to"):
+        coin([1.0, 1.0]).learn({"x": TOSSES}, goal, by=by)
+
+
+def test_the_row_of_the_table_is_named() -> None:
+    data = {"g": [0, 1, 2], "x": [0, 1, 1]}
+    assert tables([[0.2, 0.8], [0.5, 0.5], [0.3, 0.7]]).learn(data)["p"].mean > 0
+    with pytest.raises(ParameterError, match="`t`, the probabilities of `x`, adds up to") as found:
+        tables([[0.2, 0.8], [0.5, 0.5], [0.9, 0.7]]).learn(data)
+    assert "row group 2" in str(found.value)
+
+
+def test_verify_says_so_too() -> None:
+    good, bad = (tables([[0.2, 0.8], [0.5, 0.5], [last, 0.7]]).derive(["g", "x"]).verify() for last in (0.3, 0.9))
+    assert good.passed
+    assert "holds" in str(good) and "probabilities of x add up to one" in str(good)
+    assert not bad.passed
+    assert "FAILS  probabilities of x add up to one" in str(bad)
+
+
+def test_a_row_that_is_wrong_only_where_the_run_ends_is_found_there() -> None:
+    """One for moderate values, and more far out: only the values that were reached can show it."""
+    m = pw.Model("far")
+    face, row = m.plate("face", 2), m.plate("row")
+    m.a = pw.Normal(0.0, sd=100.0)
+    m.chance = pw.array([0.5, 0.5], over=face) + pw.where(pw.less(20.0, m.a), 0.25, 0.0)
+    m.y = pw.Normal(m.a, sd=1.0, plates=row)
+    m.x = pw.Categorical(m.chance, plates=row)
+    assert abs(m.learn({"y": [0.0, 1.0], "x": [0, 1]}, draws=100)["a"].mean - 0.5) < 0.5
+    with pytest.raises(ParameterError, match=r"adds up to 1\.5"):
+        m.learn({"y": [30.0, 31.0], "x": [0, 1]}, draws=100)
+
+
+def test_an_unknown_within_others_is_left_to_the_start_of_the_run() -> None:
+    """Two chances below one half each and what they leave: single values of theirs would be out of range."""
+    m = pw.Model("bounds")
+    face, row = m.plate("face", 3), m.plate("row")
+    m.a = pw.Uniform(0.0, 1.0)
+    m.b = pw.Uniform(0.0, 1.0 - m.a)
+    m.t = (
+        m.a * pw.array([1.0, 0.0, 0.0], over=face)
+        + m.b * pw.array([0.0, 1.0, 0.0], over=face)
+        + (1 - m.a - m.b) * pw.array([0.0, 0.0, 1.0], over=face)
+    )
+    m.x = pw.Categorical(m.t, plates=row)
+    fit = m.learn({"x": [0, 0, 1, 2]}, draws=200)
+    assert 0.2 < fit["a"].mean < 0.7
+
+
+def test_a_state_that_nothing_reaches_may_have_a_row_of_zeros() -> None:
+    m = pw.Model("unreached")
+    group, face, row = m.plate("group", 2), m.plate("face", 2), m.plate("row")
+    m.p = pw.Beta(1.0, 1.0)
+    m.g = pw.Input(plates=row, levels=group)
+    m.t = pw.where(pw.equal(pw.array([0.0, 1.0], over=face), 1.0), m.p, 1.0 - m.p) * pw.array([1.0, 0.0], over=group)
+    m.x = pw.Categorical(m.t[m.g], plates=row)
+    assert abs(m.learn({"g": [0, 0, 0], "x": [0, 1, 1]})["p"].mean - 3 / 5) < 0.01

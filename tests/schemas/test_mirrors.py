@@ -1,0 +1,196 @@
+"""Signs that nothing but priors tells: found by the form, turned over by a step that keeps the posterior."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import platewright as pw
+from platewright.backends.kernels.mirror_moves import MirrorMover
+from platewright.errors import ConvergenceWarning
+from platewright.schemas.blocks import MirrorBlock
+from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.mirrors import is_own_prior
+from schemas.small_instance import Case, instance, log_joint
+from schemas.test_conditional_ratio import EVERY, plan_of
+
+Y = np.random.default_rng(0).normal(size=12) + 2.5
+
+
+def square(mean: float = 0.3) -> pw.Model:
+    m = pw.Model("square")
+    m.a = pw.Normal(mean, sd=1.0)
+    m.y = pw.Normal(m.a**2, sd=1.0, plates=m.plate("row"))
+    return m
+
+
+def product() -> pw.Model:
+    m = pw.Model("product")
+    m.a = pw.Normal(0.4, sd=1.0)
+    m.b = pw.Normal(0.2, sd=1.0)
+    m.y = pw.Normal(m.a * m.b, sd=1.0, plates=m.plate("row"))
+    return m
+
+
+def squares() -> pw.Model:
+    m = pw.Model("squares")
+    k, row = m.plate("k", 2), m.plate("row")
+    m.g = pw.Input(plates=row, levels=k)
+    m.a = pw.Normal(0.3, sd=1.0, plates=k)
+    m.y = pw.Normal(m.a[m.g] ** 2, sd=1.0, plates=row)
+    return m
+
+
+def loadings() -> pw.Model:
+    m = pw.Model("loadings")
+    n, j, k = m.plate("n"), m.plate("j", 4), m.plate("k", 2)
+    m.w = pw.Normal(0.0, sd=1.0, plates=(j, k))
+    m.z = pw.Normal(0.0, sd=1.0, plates=(n, k))
+    m.s = pw.Gamma(2.0, rate=1.0)
+    m.y = pw.Normal(pw.dot(m.w, m.z, over=k), sd=m.s, plates=(n, j))
+    return m
+
+
+def items() -> pw.Model:
+    m = pw.Model("items")
+    n, j = m.plate("n"), m.plate("j", 4)
+    m.w = pw.Normal(0.0, sd=1.0, plates=j)
+    m.z = pw.Normal(0.0, sd=1.0, plates=n)
+    m.b = pw.Normal(0.0, sd=1.0, plates=j)
+    m.y = pw.Bernoulli(pw.logistic(m.w * (m.z - m.b)), plates=(n, j))
+    return m
+
+
+def line(power: float = 1.0) -> pw.Model:
+    """Near misses: a sum, an odd power, a function that is neither."""
+    m = pw.Model("line")
+    row = m.plate("row")
+    m.a = pw.Normal(0.0, sd=1.0)
+    m.b = pw.Normal(0.0, sd=1.0)
+    m.y = pw.Normal(m.a**power + pw.exp(m.b), sd=1.0, plates=row)
+    m.u = pw.Normal(m.a * m.b + m.a, sd=1.0, plates=row)
+    return m
+
+
+def turned(model: pw.Model) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    plan = model.derive(known=["y", "u"] if "u" in model.variables else ["y"], by="gibbs").plan
+    assert isinstance(plan, GibbsPlan)
+    return [(b.variables, b.mirror.plates) for b in plan.blocks if isinstance(b, MirrorBlock)]
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        (square, [(("a",), ())]),
+        (product, [(("a", "b"), ())]),
+        (loadings, [(("w", "z"), ("k",))]),
+        (items, [(("w", "z", "b"), ())]),
+        (line, []),
+        (lambda: line(3.0), []),
+    ],
+    ids=["square", "product", "loadings", "items", "line", "cube"],
+)
+def test_signs_are_found_by_the_form(model: Callable[[], pw.Model], found: object) -> None:
+    assert turned(model()) == found
+
+
+def sampled(model: pw.Model, data: dict[str, Any], **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        return model.learn(data, by="gibbs", **options)
+
+
+def moment(log_density: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> tuple[float, float]:
+    """Mean and spread of the first of two numbers, by a lattice."""
+    a, b = np.meshgrid(*[np.linspace(-6, 6, 1601)] * 2, indexing="ij")
+    log = log_density(a, b)
+    weight = np.exp(log - log.max())
+    mean = float((weight * a).sum() / weight.sum())
+    return mean, float(np.sqrt((weight * (a - mean) ** 2).sum() / weight.sum()))
+
+
+def of_square(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return -0.5 * ((a - 0.3) ** 2 + b**2 + sum((y - a**2) ** 2 for y in Y))
+
+
+def of_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return -0.5 * ((a - 0.4) ** 2 + (b - 0.2) ** 2 + sum((y - a * b) ** 2 for y in Y))
+
+
+@pytest.mark.parametrize(("model", "log_density"), [(square, of_square), (product, of_product)])
+def test_no_seed_is_wrong(model: Callable[[], pw.Model], log_density: Any) -> None:
+    mean, sd = moment(log_density)
+    for seed in range(10):
+        fit = sampled(model(), {"y": Y}, seed=seed, backend="c")
+        size = float(fit.diagnostics()["a"]["effective_size"])
+        assert abs(float(fit["a"].mean) - mean) < 5 * sd / np.sqrt(size)
+        assert fit["a"].sd == pytest.approx(sd, rel=0.1)
+
+
+def test_numpy_turns_too() -> None:
+    mean, sd = moment(of_square)
+    fit = square().learn({"y": Y}, by="gibbs", backend="numpy", chains=2, draws=150, warm_up=30)
+    assert abs(float(fit["a"].mean) - mean) < 6 * sd / np.sqrt(300)
+
+
+def test_elements_turn_one_by_one() -> None:
+    """Two squares have four modes; their signs are independent."""
+    data = {"g": np.repeat([0, 1], 12), "y": np.concatenate([Y, Y])}
+    fit = sampled(squares(), data, backend="c")
+    mean, sd = moment(of_square)
+    for element in (0, 1):
+        size = fit.diagnostics()["a"]["effective_size"][element]
+        assert abs(fit["a"].mean[element] - mean) < 5 * sd / np.sqrt(size)
+    signs = np.sign(fit["a"].values)
+    assert abs(np.corrcoef(signs.T)[0, 1]) < 0.15
+
+
+def test_both_backends_turn_the_same_elements() -> None:
+    data = {"y": np.random.default_rng(1).normal(size=(6, 4))}
+    for backend in ("numpy", "c"):
+        fit = loadings().learn(data, by="gibbs", backend=backend, chains=2, draws=40, warm_up=10)
+        signs = np.sign(fit.chains["w"][:, :, 0]).reshape(-1, 2)
+        assert len(np.unique(signs, axis=0)) == 4
+
+
+def test_a_move_keeps_the_density() -> None:
+    """The step is its own inverse, and the rate of its acceptance is the ratio of the densities."""
+
+    class Line:
+        coordinates: Any = None
+
+        def given(self, values: Any) -> None: ...
+
+        def at_values(self, values: Any) -> float:
+            return float(np.sum(np.where(values["a"] > 0, np.log(0.8), np.log(0.2))))
+
+    mover = MirrorMover(Line(), {"a": (0,)})  # type: ignore[arg-type]
+    generator, found = np.random.default_rng(0), {"a": np.array([1.0, -2.0])}
+    shares = []
+    for _ in range(4000):
+        found = mover.move(found, generator)
+        shares.append(found["a"] > 0)
+    assert np.abs(np.mean(shares, axis=0) - 0.8).max() < 0.04
+    assert set(np.abs(found["a"])) == {1.0, 2.0}
+
+
+TURNED = [(case, block) for case in EVERY for block in plan_of(case).blocks if isinstance(block, MirrorBlock)]
+
+
+@pytest.mark.parametrize(("case", "block"), TURNED, ids=lambda one: str(getattr(one, "name", "")))
+def test_nothing_but_own_priors_changes_when_signs_turn(case: Case, block: MirrorBlock) -> None:
+    """By numbers: the factors that tie the unknowns to data, to each other and to their past stay what they are."""
+    tied = [factor for factor in block.factors if not is_own_prior(factor, frozenset(block.variables))]
+    for seed in range(3):
+        small = instance(case, seed)
+        before = log_joint(tied, small.values, small.sizes)
+        turned = {name: -np.asarray(small.values[name]) for name in block.variables}
+        assert log_joint(tied, {**small.values, **turned}, small.sizes) == pytest.approx(before, rel=1e-12)
+
+
+def test_some_signs_turn() -> None:
+    assert TURNED
