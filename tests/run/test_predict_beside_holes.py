@@ -74,8 +74,7 @@ def test_rows_with_holes_predict_as_the_rows_that_say_the_same(
 
 
 def test_a_sampled_fit_with_a_missing_cause_predicts() -> None:
-    fit = line().learn({"x": [1.0, 2.0, NAN, 4.0], "y": [1.0, 2.0, 3.0, 3.0]}, seed=1)
-    assert fit.how.startswith("gibbs")
+    fit = line().learn({"x": [1.0, 2.0, NAN, 4.0], "y": [1.0, 2.0, 3.0, 3.0]}, by="gibbs", seed=1)
     found = fit.predict({"x": [0.0, 1.0]})["y"]
     np.testing.assert_allclose(found.mean, [0.0, float(fit["b"].mean)], atol=0.1)
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from platewright.family import Array
 
-WIDEST = 0.1
+FIRST_RADIUS = 0.1
 """The first radius around a place, in units of each coordinate or of one."""
 NARROWEST = 1e-9
 SHRUNK = 0.1
-MOST_CLIMBS = 400
+MOST_MOVES = 400
 MOST_SHORTENED = 30
 LEVEL = 1e-6
 """A mixture of slopes that promises so little, in log units over a radius of one, leads nowhere."""
@@ -31,14 +31,14 @@ def along_ridges(look: Look, u: Array, height: float, slope: Array) -> Array:
     """Coordinates that are as high as ridges lead from a place where no slope led up any more."""
     generator = np.random.default_rng(0)
     units = np.maximum(1.0, np.abs(u))
-    radius = WIDEST
-    for _ in range(MOST_CLIMBS):
+    radius = FIRST_RADIUS
+    for _ in range(MOST_MOVES):
         around = units * radius * generator.uniform(-1.0, 1.0, (2 * len(u), len(u)))
         slopes = np.array([slope, *(look(u + step)[1] for step in around)]) * units
         direction = shortest(slopes[np.isfinite(slopes).all(axis=1)])
         rise = float(direction @ direction)
         if rise > LEVEL**2:
-            step, ahead = climbed(look, u, units * direction / np.sqrt(rise), height, np.sqrt(rise), radius)
+            step, ahead = gone_along(look, u, units * direction / np.sqrt(rise), height, np.sqrt(rise), radius)
             if step > 0.0:
                 u, (height, slope) = u + step * units * direction / np.sqrt(rise), ahead
                 continue
@@ -48,7 +48,7 @@ def along_ridges(look: Look, u: Array, height: float, slope: Array) -> Array:
     return u
 
 
-def climbed(
+def gone_along(
     look: Look, u: Array, way: Array, height: float, rise: float, radius: float
 ) -> tuple[float, tuple[float, Array]]:
     """The length of a step along a way that rises as it promises, doubled while that gains; nought if there is none."""

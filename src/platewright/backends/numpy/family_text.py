@@ -62,6 +62,8 @@ def drawn_inline(family: Family, parameters: Mapping[str, str], size: str) -> st
     if function is None or function.__name__ != "<lambda>":
         return None
     body = _lambda_of(function)[1]
+    if "\n" in body:  # not of one line: it is carried as a function
+        return None
     changes: list[tuple[int, int, str]] = []
     known = {"generator", "np"}
     tree = ast.parse(body, mode="eval")
@@ -75,7 +77,7 @@ def drawn_inline(family: Family, parameters: Mapping[str, str], size: str) -> st
                 known.add("size")
     words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     texts = [text for _, _, text in changes]
-    if "\n" in body or not words <= known or len(set(texts)) < len(texts):
+    if not words <= known or len(set(texts)) < len(texts):
         return None
     for begin, end, text in sorted(changes, reverse=True):
         body = body[:begin] + text + body[end:]
