@@ -279,6 +279,8 @@ def test_what_cannot_be_decided_is_said_in_words() -> None:
     assert "m.learn(data).decide(evidence)" in str(said.value)
     with pytest.raises(ParameterError, match="at least two"):
         pw.Action(levels=["only"])
+    with pytest.raises(ParameterError, match="each level once"):
+        pw.Action(levels=["wait", "wait"])
     with pytest.raises(ParameterError, match="levels of an action"):
         pw.Action(levels="wait")
     late = pw.Model("late")
@@ -296,3 +298,35 @@ def test_words(capsys: Any) -> None:
     print(clinic().learn(rows(60)).decide())
     said = capsys.readouterr().out
     assert said.startswith("expected utility") and "treat, knowing sign" in said and "->" in said
+
+
+def test_a_decision_on_draws_says_how_far_they_may_be_off() -> None:
+    """Where cells were missing, the expected utility is a mean over draws; the fillings one by one say what it is."""
+    rng = np.random.default_rng(3)
+    ill, treated = rng.random(40) < 0.4, rng.random(40) < 0.5
+    well = rng.random(40) < np.where(ill, np.where(treated, 0.8, 0.3), np.where(treated, 0.9, 0.97))
+    holes = [1, 5, 9, 14, 20, 33]
+
+    def learned(column: np.ndarray) -> Any:
+        m = pw.Model("treatment")
+        patient, state = m.plate("patient"), m.plate("state", 2)
+        choice = m.plate("choice", labels=["wait", "treat"])
+        m.share = pw.Beta(1, 1)
+        m.ill = pw.Bernoulli(m.share, plates=patient)
+        m.act = pw.Action(levels=choice, plates=patient)
+        m.cure = pw.Beta(1, 1, plates=(state, choice))
+        m.well = pw.Bernoulli(m.cure[m.ill, m.act], plates=patient)
+        m.gain = pw.Utility(100 * m.well - 12 * pw.equal(m.act, 1))
+        return m.learn({"ill": column, "act": np.where(treated, "treat", "wait"), "well": well})
+
+    logs, values = [], []
+    for levels in product((0, 1), repeat=len(holes)):
+        filled = ill.astype(int)
+        filled[holes] = levels
+        fit = learned(filled)
+        logs.append(fit.log_evidence)
+        values.append(fit.decide().expected()["treat"])
+    wanted = float(np.exp(np.array(logs) - np.logaddexp.reduce(logs)) @ np.array(values))
+    decision = learned(np.where(np.isin(np.arange(40), holes), np.nan, ill)).decide()
+    assert 0.0 < decision.error < 0.5
+    assert decision.expected()["treat"] == pytest.approx(wanted, abs=4 * decision.error)

@@ -85,6 +85,8 @@ BAD: dict[str, tuple[type[PlatewrightError], str, Callable[[], Any]]] = {
     "hidden clash": (NameTaken, "name of a column", lambda: pw.Structures(T, hidden={"a": 2})),
     "hidden levels": (ModelError, "has 1 levels", lambda: pw.Structures(T, hidden={"h": 1})),
     "two of one name": (DuplicateColumn, "one name", lambda: pw.Structures(twice())),
+    "a number and its text": (DuplicateColumn, "one name, `1`", lambda: pw.Structures({1: T["a"], "1": T["b"]})),
+    "no rows": (DataError, "no rows", lambda: pw.Structures({"a": []})),
     "no table": (SourceError, "is no table", lambda: pw.Structures(3)),
     "empty": (DataError, "no columns", lambda: pw.Structures({})),
     "mixture": (MixedTypes, "mixes", lambda: pw.Structures({**T, "m": ["x", 1.0] * 20})),

@@ -13,7 +13,16 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 
 import platewright as pw
-from platewright.errors import DataError, MissingValue, NotLearned, ParameterError, SizeError, UnknownName, UnseenLevel
+from platewright.errors import (
+    DataError,
+    MissingValue,
+    MixedTypes,
+    NotLearned,
+    ParameterError,
+    SizeError,
+    UnknownName,
+    UnseenLevel,
+)
 from platewright.trees import option_tree
 from trees.random_trees import LEVELS, NUMBERS, by_hand, columns, groups, model, number_evidence, random_shape
 
@@ -247,6 +256,11 @@ def test_rows_with_all_values_once_are_refused_and_others_are_remarked_on() -> N
         pw.TreeClassifier().fit({"x": x}, ["a"] * 60)
     with pytest.raises(MissingValue, match="`x` is missing"):
         pw.TreeClassifier().fit({"x": np.where(x < 0.3, np.nan, x)}, y)
+    with pytest.raises(MissingValue, match="a target is missing") as caught:
+        pw.TreeClassifier().fit({"x": x}, [*y[:-1], None])
+    assert caught.value.where == "row 59"
+    with pytest.raises(MixedTypes, match="numbers and text"):
+        pw.TreeClassifier().fit({"x": x}, np.array([*y[:-1], 1], dtype=object))
     once = pw.TreeClassifier().fit({"x": x}, [*y[:-1], "c"])
     assert once.notes == ("class c was seen once: its probability is mostly the prior's",)
     with pytest.raises(UnseenLevel):

@@ -46,6 +46,8 @@ class Action:
                 f"an action with {size if size is not None else 'an open number of'} levels",
                 expected="at least two, known before any data",
             )
+        if isinstance(found, tuple) and len(set(found)) < len(found):
+            raise ParameterError(f"an action with the levels {list(found)!r}", expected="each level once")
         seen = (knows,) if isinstance(knows, Expression) else tuple(knows)
         for one in seen:
             if not isinstance(one, Reference):

@@ -4,15 +4,21 @@
     helper       ---- one call of C -------------------->  its end, which nobody waits for
 
 One rule for every schema: what there is comes back, and says that it was interrupted; where there is nothing yet,
-`KeyboardInterrupt` goes on to the caller, after the checkpoint was written.
+`KeyboardInterrupt` goes on to the caller, after the checkpoint was written. Work that has something to keep at any
+moment asks to be told (`told_to_stop`) and is not torn out of the line it is in.
 """
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 PATIENCE = 0.4
 """Seconds that a call at work is waited for after Ctrl-C; then it is left to end by itself."""
@@ -80,3 +86,49 @@ def left_alone(helpers: list[threading.Thread], patience: float = PATIENCE) -> N
     """Wait a little for helpers that were told to stop; one that is deep in a call ends by itself later."""
     for helper in helpers:
         helper.join(patience / len(helpers))
+
+
+@dataclass(frozen=True, eq=False)
+class Listener:
+    """What hears Ctrl-C: a word that is set by it, for Python and for C. The second time it is `KeyboardInterrupt`."""
+
+    word: NDArray[np.int32]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether Ctrl-C came."""
+        return bool(self.word[0])
+
+    @property
+    def address(self) -> int:
+        """Where C looks."""
+        return int(self.word.ctypes.data)
+
+    def stop(self) -> None:
+        """As if it had come."""
+        self.word[0] = 1
+
+    def __call__(self, number: int, frame: object) -> None:
+        """It came."""
+        if self.stopped:
+            raise KeyboardInterrupt
+        self.stop()
+
+
+@contextmanager
+def told_to_stop() -> Iterator[Listener]:
+    """While this lasts, Ctrl-C sets a word and tears no line apart; work inside other work looks at the same word."""
+    listener = Listener(np.zeros(1, dtype=np.int32))
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread():  # which alone hears it
+        yield listener
+    elif isinstance(before, Listener):
+        yield before
+    elif before is not signal.default_int_handler:  # the program that we are in has a way of its own with it
+        yield listener
+    else:
+        signal.signal(signal.SIGINT, listener)
+        try:
+            yield listener
+        finally:
+            signal.signal(signal.SIGINT, before)

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from platewright.run.heard import told_to_stop
 from platewright.run.ticking import Ticker, progress
 from platewright.structure.columns import Rows
 from platewright.structure.moves import State, state_of
@@ -186,22 +187,18 @@ def _with_refills(
     scores = np.zeros(draws)
     fillings: list[tuple[State, Rows]] = []
     draw = -warm_up
-    try:
-        with Ticker("networks and missing cells", warm_up + draws) as ticker:
-            while draw < draws:
-                states, heights, interrupted = walker.walk(1)
-                if interrupted:
-                    raise KeyboardInterrupt
-                if draw >= 0:
-                    kept[draw], scores[draw] = states[0], heights[0]
-                walker.scorer = refill(walker.scorer, walker.state, generator)
-                if draw >= 0 and draw % every == 0:
-                    fillings.append((walker.state, walker.scorer.rows))
-                draw += 1
-                ticker.advance()
-    except KeyboardInterrupt:
-        return kept[: max(0, draw)], scores[: max(0, draw)], True, fillings
-    return kept, scores, False, fillings
+    with told_to_stop() as listener, Ticker("networks and missing cells", warm_up + draws) as ticker:
+        while draw < draws and not listener.stopped:
+            states, heights, _ = walker.walk(1)
+            if draw >= 0:
+                kept[draw], scores[draw] = states[0], heights[0]
+            walker.scorer = refill(walker.scorer, walker.state, generator)
+            if draw >= 0 and draw % every == 0:
+                fillings.append((walker.state, walker.scorer.rows))
+            draw += 1
+            ticker.advance()
+        done = max(0, draw)
+        return kept[:done], scores[:done], listener.stopped, fillings
 
 
 def _start(scorer: Scorer, chain: int, generator: np.random.Generator, stop: int | None = None) -> NDArray[np.uint64]:

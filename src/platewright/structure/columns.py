@@ -135,6 +135,7 @@ def read_rows(columns: Sequence[Column], data: object) -> Rows:
 def _cells(data: object) -> Iterator[tuple[str, Cells]]:
     """The columns of a data frame or of a mapping, by name."""
     if isinstance(data, Mapping):
+        _check_apart([str(name) for name in data])
         yield from ((str(name), _array(str(name), value)) for name, value in data.items())
         return
     if not is_frame(data):
@@ -147,12 +148,15 @@ def _cells(data: object) -> Iterator[tuple[str, Cells]]:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     names = [str(name) for name in frame.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DuplicateColumn(f"two columns have one name, `{twice}`", hint="rename or drop all but one")
+    _check_apart(names)
     for name, column in zip(names, frame.columns, strict=True):
         cells = read_series(name, frame[column].to_native())
         yield name, cells if cells.values.ndim == 1 else _array(name, cells.values)
+
+
+def _check_apart(names: Sequence[str]) -> None:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DuplicateColumn(f"two columns have one name, `{twice[0]}`", hint="rename or drop all but one")
 
 
 def _array(name: str, value: object) -> Cells:
@@ -186,12 +190,12 @@ def _settled(cells: Cells) -> Cells:
 
 def _by_entries(name: str, entries: list[object], codes: NDArray[np.int64]) -> Cells:
     """Codes into values of one type, those that are missing left out and the rest in order."""
-    present = [entry for entry in entries if not _is_missing(entry)]
+    present = [entry for entry in entries if not is_missing(entry)]
     types = {_type(entry) for entry in present}
     if len(types) > 1:
         raise MixedTypes(f"column `{name}` mixes {' and '.join(sorted(types))}", expected="one type in a column")
     if types == {"numbers"}:
-        numbers = np.array([*(np.nan if _is_missing(entry) else entry for entry in entries), np.nan], dtype=np.float64)
+        numbers = np.array([*(np.nan if is_missing(entry) else entry for entry in entries), np.nan], dtype=np.float64)
         return Cells(name, numbers[codes])
     ordered = sorted(set(present))  # type: ignore[type-var]
     place = {entry: code for code, entry in enumerate(ordered)}
@@ -199,7 +203,7 @@ def _by_entries(name: str, entries: list[object], codes: NDArray[np.int64]) -> C
     return Cells(name, translated[codes], tuple(ordered))
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, NaT, and the missing cell of pandas, which is not equal to itself in the usual way."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -217,6 +221,8 @@ def _column(name: str, cells: Cells, kind: str | None) -> Column:
     declared = tuple(cells.entries or ()) if cells.declared and cells.entries is not None else ()
     numeric = cells.entries is None
     present = cells.values[~_holes(cells)]
+    if not cells.values.size:
+        raise DataError("the table has no rows", expected="at least one row")
     if not present.size:
         raise DataError(f"column `{name}` has no value", hint="drop it, or name it in hidden= with its levels")
     if numeric and np.isinf(present).any():

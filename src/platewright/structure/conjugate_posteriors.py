@@ -10,7 +10,6 @@ The numbers of a regression are its precision first, then intercept and slopes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma, log, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +34,6 @@ class TablePosterior:
         logs = np.log(generator.standard_gamma(weights + 1.0)) + np.log1p(-generator.random(weights.shape)) / weights
         return np.asarray(logs - np.logaddexp.reduce(logs))
 
-    def log_density(self, parameters: Values) -> float:
-        """Of the probabilities with these logs."""
-        inner = sum(lgamma(weight) for weight in self.weights.tolist())
-        return lgamma(float(self.weights.sum())) - inner + float((self.weights - 1.0) @ parameters)
-
 
 @dataclass(frozen=True, eq=False)
 class RatePosterior:
@@ -56,10 +50,6 @@ class RatePosterior:
     def draw(self, generator: np.random.Generator) -> Values:
         """One rate."""
         return np.array([generator.gamma(self.shape, 1 / self.rate)])
-
-    def log_density(self, parameters: Values) -> float:
-        """Of one rate."""
-        return gamma_density(float(parameters[0]), self.shape, self.rate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +72,8 @@ class RegressionPosterior:
         noise = generator.standard_normal(len(self.centre)) / np.sqrt(precision)
         return np.array([precision, *(self.centre + np.linalg.solve(self.root, noise))])
 
-    def log_density(self, parameters: Values) -> float:
-        """Of a precision with its coefficients."""
-        precision, gap = float(parameters[0]), self.root @ (parameters[1:] - self.centre)
-        logs = np.log(np.abs(np.diag(self.root))).sum() + 0.5 * len(gap) * log(precision / (2 * pi))
-        return gamma_density(precision, self.shape, self.rate) + float(logs - 0.5 * precision * (gap @ gap))
-
 
 Posterior = TablePosterior | RatePosterior | RegressionPosterior
-
-
-def gamma_density(value: float, shape: float, rate: float) -> float:
-    """The log density of a Gamma."""
-    return shape * log(rate) - lgamma(shape) + (shape - 1) * log(value) - rate * value
 
 
 def regression_posterior(

@@ -119,6 +119,9 @@ class Decomposable:
         """An empty model, for the fit of a graph."""
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        return f"decomposable graphs over {', '.join(self.nodes)}; {self.prior}"
+
     def step(self, scores: CliqueScores, at: Joined, generator: np.random.Generator) -> Joined:
         """One move of a chain."""
         made = self._toggled(at, generator)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from platewright.algebra.lazy import special
 from platewright.structure.columns import Rows
 from platewright.structure.conjugate_posteriors import (
     Posterior,
@@ -68,8 +69,8 @@ class Conditional:
         if self.kind == "category":
             return np.asarray(np.take_along_axis(found, codes[self.node][:, None], axis=1)[:, 0])
         own = values[self.node]
-        if self.kind == "count":  # what does not hang on the rate is left out
-            return np.asarray(own * np.log(found[:, 0]) - found[:, 0])
+        if self.kind == "count":
+            return np.asarray(own * np.log(found[:, 0]) - found[:, 0] - special.gammaln(own + 1.0))
         gap = own - self.mean(found, values)
         return np.asarray(0.5 * np.log(found[:, 0] / (2 * np.pi)) - 0.5 * found[:, 0] * gap**2)
 

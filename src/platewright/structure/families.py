@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platewright.errors import MissingValue, ModelError, NameTaken, ParameterError
+from platewright.run.heard import told_to_stop
 from platewright.structure.best import Best, named
 from platewright.structure.chains import run_chains
 from platewright.structure.classes import search_classes
@@ -109,7 +110,10 @@ class Structures:
         if by not in WAYS:
             raise ParameterError(f"search by {by!r}", expected=", ".join(WAYS))
         check_counts(restarts=RESTARTS if restarts is None else restarts, workers=workers)
-        rows = read_rows(self.columns, data)
+        with told_to_stop():
+            return self._searched(read_rows(self.columns, data), seed, by, restarts, workers)
+
+    def _searched(self, rows: Rows, seed: int, by: str, restarts: int | None, workers: int) -> Best:
         if not rows.is_complete and by != "exact":
             scorer = self._scored(first_filling(rows, np.random.default_rng(seed)), observed_means(rows))
             return incomplete_best(self.names, rows, scorer, self.make_model, seed, min(restarts or RESTARTS, 4))

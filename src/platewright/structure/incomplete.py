@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from platewright.run.heard import Listener, told_to_stop
 from platewright.run.ticking import progress
 from platewright.structure.best import Best, named
 from platewright.structure.columns import Rows
@@ -55,8 +56,10 @@ class Incomplete(Best):
         return f"{self.graph}\n{len(self.graph.arcs)} arcs, {holes} cells missing"
 
 
-def search_incomplete(rows: Rows, scorer: Scorer, seed: int, rounds: int = ROUNDS) -> tuple[Parents, tuple[float, ...]]:
-    """The network after some rounds of structural EM; `scorer` holds a first filling of the rows."""
+def search_incomplete(
+    rows: Rows, scorer: Scorer, seed: int, listener: Listener, rounds: int = ROUNDS
+) -> tuple[Parents, tuple[float, ...]]:
+    """The network after some rounds of structural EM, fewer after Ctrl-C; `scorer` holds a first filling."""
     generator = np.random.default_rng(seed)
     missing = rows.missing
     fillings = [first_filling(rows, generator) for _ in range(FILLINGS)]
@@ -72,6 +75,8 @@ def search_incomplete(rows: Rows, scorer: Scorer, seed: int, rounds: int = ROUND
             refilled(filling, missing, parents, scorer.evidence, scorer.centres, generator, SWEEPS)
             for filling in fillings
         ]
+        if listener.stopped:
+            break
         stacked = rows.with_cells(
             np.concatenate([filling.codes for filling in fillings], axis=1),
             np.concatenate([filling.values for filling in fillings], axis=1),
@@ -79,8 +84,6 @@ def search_incomplete(rows: Rows, scorer: Scorer, seed: int, rounds: int = ROUND
         found = search_orders(replace(scorer, rows=stacked, share=1.0 / FILLINGS, held={}), generator, 2)
         parents = found.parents
         trace.append(found.score)
-        if found.interrupted:
-            break
     return parents, tuple(trace)
 
 
@@ -97,11 +100,19 @@ def first_network(rows: Rows, scorer: Scorer) -> Parents:
 def incomplete_best(
     names: tuple[str, ...], rows: Rows, scorer: Scorer, make_model: object, seed: int, restarts: int
 ) -> Incomplete:
-    """The best over restarts: by evidence where nodes are hidden and more than one network is found."""
-    hidden = any(column.hidden for column in rows.columns)
-    found = []
-    for start in range(restarts if hidden else 1):
-        parents, trace = search_incomplete(rows, scorer, seed + start)
-        made = Incomplete(named(names, parents), scorer, make_model, False, trace, False, rows, seed)  # type: ignore[arg-type]
-        found.append(made)
-    return max(found, key=lambda best: best.log_evidence) if len(found) > 1 else found[0]
+    """The best over restarts: by evidence where nodes are hidden and more than one network is found.
+
+    Ctrl-C keeps the best so far, once a round of structural EM is over.
+    """
+    best: Incomplete | None = None
+    with told_to_stop() as listener:
+        for start in range(restarts if any(column.hidden for column in rows.columns) else 1):
+            parents, trace = search_incomplete(rows, scorer, seed + start, listener)
+            if listener.stopped and (best is not None or not trace):
+                break
+            made = Incomplete(named(names, parents), scorer, make_model, False, trace, False, rows, seed)  # type: ignore[arg-type]
+            if best is None or made.log_evidence > best.log_evidence:
+                best = made
+    if best is None:
+        raise KeyboardInterrupt
+    return replace(best, interrupted=True) if listener.stopped else best

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.c.compile import FLAGS, compiled, find_compiler
+from platewright.run.heard import LISTENING, told_to_stop
 from platewright.structure.derived import derived_source
 
 EXACT = (*(flag for flag in FLAGS if flag not in ("-fassociative-math", "-ffp-contract=fast")), "-ffp-contract=off")
@@ -100,24 +101,23 @@ def at_once(work: Callable[[Any], Any]) -> tuple[Any, bool]:
 
 def interruptible(work: Callable[[Any], Any]) -> tuple[Any, bool]:
     """Run C in a thread, so that Ctrl-C sets the word it looks at: what it returned, and whether Ctrl-C came."""
-    stop = np.zeros(1, dtype=np.int32)
     found: Future[Any] = Future()
+    with told_to_stop() as listener:
 
-    def run() -> None:
-        try:
-            found.set_result(work(stop.ctypes.data))
-        except BaseException as error:  # raised again by result(), in the thread that asked
-            found.set_exception(error)
+        def run() -> None:
+            try:
+                found.set_result(work(listener.address))
+            except BaseException as error:  # raised again by result(), in the thread that asked
+                found.set_exception(error)
 
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    interrupted = False
-    while thread.is_alive():
-        try:
-            thread.join(0.2)
-        except KeyboardInterrupt:
-            stop[0], interrupted = 1, True
-    return found.result(), interrupted
+        thread = Thread(target=run, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            try:
+                thread.join(LISTENING)
+            except KeyboardInterrupt:  # again, or heard by the program that we are in
+                listener.stop()
+    return found.result(), listener.stopped
 
 
 def side_by_side(works: Sequence[Callable[[Any], Any]]) -> tuple[list[Any], bool]:

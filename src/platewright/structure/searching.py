@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from platewright.run.heard import told_to_stop
 from platewright.run.ticking import progress
 from platewright.structure.native_library import side_by_side
 from platewright.structure.network import Network
@@ -95,36 +96,34 @@ def _kicked(
 ) -> Found:
     """Improve, kick, improve, as many at a time as there are workers; Ctrl-C ends it with the best so far."""
     first = crew[0].scorer
-    found: list[tuple[Parents, float]] = []
-    interrupted = False
-    for start in [first.rules.required, *starts]:
-        if not interrupted:
-            more, interrupted = side_by_side([partial(crew[0].improved, start, None, tabu)])
-            found += more
-    best, height = max(found, key=lambda pair: pair[1])
-    trace = [height]
-    nothing = sum(first.local(node, bits(above)) for node, above in enumerate(first.rules.required))
-    near = height - min(score for _, score in found) <= NEAR * (height - nothing)
-    numbers = range(1, 1 if may_end and len(found) > 1 and near else rounds)
-    batches = [numbers[at : at + len(crew)] for at in range(0, len(numbers), len(crew))]
-    for batch in progress(batches, "search over networks"):
-        if interrupted:
-            break
-        works = []
-        for worker, number in zip(crew, batch, strict=False):
-            begin, order = best, None
-            if number > 1:
-                kick = int(generator.integers(LIGHTEST, HEAVIEST)), int(generator.integers(2**62))
-                begin = first.shaken(best, *kick)
-            if worker.forest is not None and number % 2:
-                order = topological(first.rules.required if number % 4 == 3 else begin, generator)
-            works.append(partial(worker.improved, begin, order, tabu))
-        found, interrupted = side_by_side(works)
-        for parents, score in found:
-            if score >= height - 1e-9:
-                best, height = parents, max(score, height)
-            trace.append(height)
-    return Found(best, height, tuple(trace), interrupted)
+    with told_to_stop() as listener:
+        found: list[tuple[Parents, float]] = []
+        for start in [first.rules.required, *starts]:
+            if not found or not listener.stopped:
+                found += side_by_side([partial(crew[0].improved, start, None, tabu)])[0]
+        best, height = max(found, key=lambda pair: pair[1])
+        trace = [height]
+        nothing = sum(first.local(node, bits(above)) for node, above in enumerate(first.rules.required))
+        near = height - min(score for _, score in found) <= NEAR * (height - nothing)
+        numbers = range(1, 1 if may_end and len(found) > 1 and near else rounds)
+        batches = [numbers[at : at + len(crew)] for at in range(0, len(numbers), len(crew))]
+        for batch in progress(batches, "search over networks"):
+            if listener.stopped:
+                break
+            works = []
+            for worker, number in zip(crew, batch, strict=False):
+                begin, order = best, None
+                if number > 1:
+                    kick = int(generator.integers(LIGHTEST, HEAVIEST)), int(generator.integers(2**62))
+                    begin = first.shaken(best, *kick)
+                if worker.forest is not None and number % 2:
+                    order = topological(first.rules.required if number % 4 == 3 else begin, generator)
+                works.append(partial(worker.improved, begin, order, tabu))
+            for parents, score in side_by_side(works)[0]:
+                if score >= height - 1e-9:
+                    best, height = parents, max(score, height)
+                trace.append(height)
+        return Found(best, height, tuple(trace), listener.stopped)
 
 
 def topological(parents: Parents, generator: np.random.Generator) -> NDArray[np.int64]:

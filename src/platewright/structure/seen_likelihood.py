@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import lgamma, log, pi
+from math import log, pi
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,7 @@ class Factor:
 def seen_likelihood(rows: Rows, conditionals: Sequence[Conditional]) -> float:
     """The log probability of all rows, pattern by pattern of what is missing."""
     patterns, which = np.unique(rows.missing, axis=1, return_inverse=True)
-    counts = [part.node for part in conditionals if part.kind == "count"]
-    seen = rows.values[counts][~rows.missing[counts]]
-    total = -sum(lgamma(count + 1.0) for count in seen.tolist())
+    total = 0.0
     for number, pattern in enumerate(patterns.T):
         chosen = which.reshape(-1) == number
         missing = frozenset(int(node) for node in np.flatnonzero(pattern))

@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from platewright.errors import DataError, MissingValue, NotLearned, ParameterError, ShapeError, UnknownName
+from platewright.errors import DataError, MissingValue, MixedTypes, NotLearned, ParameterError, ShapeError, UnknownName
 from platewright.language.split import Attribute, Split, leaves_of, named_levels
 from platewright.language.tree_prior import TreePrior
-from platewright.structure.columns import Column, read_columns, read_rows
+from platewright.structure.columns import Column, is_missing, read_columns, read_rows
 from platewright.trees.leaves import ClassLeaf, Floats, Leaf, NumberLeaf
 from platewright.trees.notes import notes_on
 from platewright.trees.option_tree import OptionTree, grow_options
@@ -181,9 +181,13 @@ class TreeClassifier(TreeEstimator):
         cells = np.asarray(y)
         if cells.ndim != 1 or len(cells) != len(inputs[0].codes):
             raise ShapeError(f"targets of shape {cells.shape}", expected=f"{len(inputs[0].codes)} classes")
-        if cells.dtype.kind == "f" and np.isnan(cells).any():
-            raise MissingValue("a target is missing", where=f"row {int(np.flatnonzero(np.isnan(cells))[0])}")
-        classes, codes = np.unique(cells, return_inverse=True)
+        gone = next((row for row, value in enumerate(cells.tolist()) if is_missing(value)), None)
+        if gone is not None:
+            raise MissingValue("a target is missing", where=f"row {gone}", hint="leave the row out")
+        try:
+            classes, codes = np.unique(cells, return_inverse=True)
+        except TypeError:
+            raise MixedTypes("the targets mix numbers and text", expected="classes of one type") from None
         if 2 * len(classes) > len(codes) and len(classes) > 20:
             raise DataError(
                 f"{len(classes)} classes in {len(codes)} rows",

@@ -30,6 +30,7 @@ from platewright.run.forward import DRAW, draw_node
 from platewright.run.results.decision import Decision, Weighed, check_states
 from platewright.run.results.influence import Influence, influence_of
 from platewright.run.results.signature_of import signature_of
+from platewright.run.samplers.sampling import SampledFit
 
 if TYPE_CHECKING:
     from platewright.run.results.result import Result
@@ -80,7 +81,7 @@ class Learned:
         drawn = bool(influence.numbers) or bool(influence.touched & set(self.fit.learned))
         names = axes if drawn else (*axes, *self._barren(influence))
         drawn = drawn or any(not self.graph.nodes[name].domain.is_finite for name in names)
-        drawn = drawn or not cases_of(self.graph) <= self.graph.known
+        drawn = drawn or not cases_of(self.graph) <= self.graph.known or isinstance(self.fit, SampledFit)
         names = axes if drawn else names
         levels = tuple(self._levels(name) for name in names)
         count = check_states(levels)
