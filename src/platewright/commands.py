@@ -32,8 +32,8 @@ from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.progress import working
 from platewright.run.results.derived_plan import DerivedPlan
 from platewright.run.results.model_file import model_in_file
-from platewright.run.results.saving import save
 from platewright.run.results.summary import summary
+from platewright.run.results.writing import save
 from platewright.run.samplers.monitored import DEVIANCE, places_of, with_deviance, with_monitored
 
 READERS = {".bug": read_bugs, ".bugs": read_bugs, ".jags": read_bugs, ".stan": read_stan}

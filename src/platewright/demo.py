@@ -19,8 +19,8 @@ from platewright.language.functions import dot
 from platewright.pipeline import Model
 from platewright.run.exact.fit import Fit
 from platewright.run.results.report import report
-from platewright.run.results.saving import save
 from platewright.run.results.summary import summary
+from platewright.run.results.writing import save
 
 ROWS = 200_000
 REGIONS = ("north", "east", "south", "west")

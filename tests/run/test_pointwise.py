@@ -12,9 +12,8 @@ from scipy.stats import norm, poisson, t
 
 import platewright as pw
 from platewright.errors import DataError, NotLearned, ShapeError, UnsureWarning
-from platewright.run.results import likelihood, pointwise
+from platewright.run.results import likelihood, outcome, pointwise
 from platewright.run.results.likelihood import likelihood_given
-from platewright.run.results.pointwise import parameters
 from platewright.run.results.result import Result
 from result_kinds import FEW, TWO, Y, mixture, normal, result
 
@@ -23,7 +22,7 @@ MIXTURES = ["em", "mean-field", "gibbs of classes", "collapsed-gibbs"]
 
 def densities(fit: Result) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Draws of the parameters, and the densities that follow from them."""
-    drawn = dict(parameters(fit))
+    drawn = dict(fit.parameters())
     latent = getattr(fit.derivation, "latent", None)
     found = likelihood_given(fit.derivation.graph, drawn, () if latent is None else latent.names)
     return drawn, found.per_draw(drawn, fit.columns, fit.sizes)
@@ -132,7 +131,7 @@ def test_rows_may_come_in_any_order() -> None:
 
 
 def test_a_new_row_has_a_density_that_integrates_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pointwise, "DRAWS", 200)
+    monkeypatch.setattr(outcome, "DRAWS_OF_PARAMETERS", 200)
     grid = np.linspace(-25, 25, 1001)
     for kind in MIXTURES:
         total = np.exp(result(kind).log_predictive({"y": grid})).sum() * (grid[1] - grid[0])

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from platewright.errors import FormatError
-from platewright.run.results.saving import load, save
+from platewright.run.results.saving import load
+from platewright.run.results.writing import save
 from shown_models import MAKERS, NAMES, coin, crossed, made, regression
 
 

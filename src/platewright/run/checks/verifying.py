@@ -14,8 +14,8 @@ import numpy as np
 
 from platewright.family import Array
 from platewright.run.checks.simulating import small_data
-from platewright.run.exact.fit import Fit
 from platewright.run.exact.runner import choose_runner
+from platewright.run.exact.solved import Solved
 from platewright.schema import Plan
 
 TOLERANCE = 1e-7
@@ -54,17 +54,17 @@ def verify_plan(plan: Plan, seed: int = 0) -> Verification:
     values, sizes = small_data(plan.graph, seed)
     columns = {name: values[name] for name in plan.program.columns}
     found = choose_runner(plan.program, "numpy", 0).statistics(columns, sizes)
-    return verify_fit(Fit(plan, columns, sizes, found, seed=seed), seed)
+    return verify_fit(Solved(plan, columns, sizes, found, seed=seed), seed)
 
 
-def verify_fit(fit: Fit, seed: int = 0) -> Verification:
+def verify_fit(fit: Solved, seed: int = 0) -> Verification:
     """Check a fit against the laws of exact learning."""
     if fit.derivation.goal == "map":
         return Verification((_mode(fit, seed),))
     return Verification((_bayes(fit, seed), *_halves(fit)))
 
 
-def _bayes(fit: Fit, seed: int) -> Law:
+def _bayes(fit: Solved, seed: int) -> Law:
     drawn = fit.posterior.draws(5, np.random.default_rng(seed))
     errors = []
     for number in range(5):
@@ -74,7 +74,7 @@ def _bayes(fit: Fit, seed: int) -> Law:
     return Law("Bayes' theorem at 5 points", error, error < TOLERANCE)
 
 
-def _mode(fit: Fit, seed: int) -> Law:
+def _mode(fit: Solved, seed: int) -> Law:
     """No point nearby is higher than the mode."""
     generator = np.random.default_rng(seed)
     rises = []
@@ -86,7 +86,7 @@ def _mode(fit: Fit, seed: int) -> Law:
     return Law(f"the mode is higher than {NEIGHBOURS} points nearby", error, error < TOLERANCE)
 
 
-def _nearby(fit: Fit, name: str, value: Array, generator: np.random.Generator) -> Array:
+def _nearby(fit: Solved, name: str, value: Array, generator: np.random.Generator) -> Array:
     """A point a few hundredths away, within the range of the variable; any other category."""
     shape, domain = np.shape(value), fit.derivation.graph.nodes[name].domain
     if domain.is_finite:
@@ -99,7 +99,7 @@ def _nearby(fit: Fit, name: str, value: Array, generator: np.random.Generator) -
     return np.where((moved >= domain.lower) & (moved <= domain.upper), moved, value)
 
 
-def _halves(fit: Fit) -> list[Law]:
+def _halves(fit: Solved) -> list[Law]:
     from platewright.errors import DataError
     from platewright.program.program import EVIDENCE
     from platewright.run.exact.changing import chosen_rows, is_numbered, needs_rows, row_plate

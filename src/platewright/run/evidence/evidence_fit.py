@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from platewright.backends.kernels.enumeration import MOST_ASSIGNMENTS
 from platewright.derive.planner import AnyPlan, choose_plan
-from platewright.errors import NotSolvable, PlatewrightError
+from platewright.errors import NotLearned, NotSolvable, PlatewrightError
 from platewright.family import Array
 from platewright.operation import Declined
 from platewright.recognition.exchangeable import find_symmetries
@@ -20,11 +21,14 @@ from platewright.run.evidence.evidence import Evidence
 from platewright.run.evidence.evidence_annealed import annealed
 from platewright.run.evidence.evidence_chib import MOST_RELABELLINGS, chib
 from platewright.run.evidence.evidence_enumeration import enumerated, listing, shown_count
-from platewright.run.evidence.evidence_laplace import laplace
+from platewright.run.evidence.evidence_laplace import draws_about, laplace
 from platewright.run.evidence.evidence_quadrature import quadrature, why_not
 from platewright.run.hidden.em_fit import Point
+from platewright.run.results.outcome import DRAWS_OF_PARAMETERS, Written, one_chain
+from platewright.run.results.quantity import Numbers
 from platewright.run.results.result import Result
-from platewright.run.samplers.sampled import Sampled, Summed
+from platewright.run.results.writing import collapsed
+from platewright.run.samplers.sampled import Sampled, Summed, one_after_another
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.evidence import EvidencePlan
 
@@ -83,6 +87,48 @@ class EvidenceFit(Result):
         if not self.mode:
             raise self._lacks("draws")
         return {name: np.broadcast_to(value, (count, *np.shape(value))) for name, value in self.mode.items()}
+
+    @property
+    def score(self) -> str:
+        """The evidence with its method and error, as a table says it."""
+        return f", {self.evidence}"
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the method found."""
+        return self.found
+
+    def parameters(self) -> dict[str, Array]:
+        """Draws of the Gibbs run behind the evidence, or of the Gaussian about the mode."""
+        drawn = self.draws_by_chain(DRAWS_OF_PARAMETERS, None)[0]
+        return {name: one_after_another(values) for name, values in drawn.items()}
+
+    def draws_by_chain(self, count: int, seed: int | None) -> tuple[dict[str, Array], str]:
+        """Those of the run behind the evidence, or of the Gaussian about the mode."""
+        if self.sampled is not None:
+            return self.sampled.draws_by_chain(count, seed)
+        if not self.mode:
+            raise NotLearned(f"{self.derivation.schema} gives the evidence and no posterior")
+        chosen = self.seed if seed is None else seed
+        drawn = draws_about(self.derivation, self.columns, self.sizes, self.mode, count, chosen)
+        return one_chain(drawn), "the Gaussian about the mode"
+
+    def log_predictive(self, new: object) -> Numbers:
+        """For each complete new row its log predictive density, where there are draws."""
+        return super().log_predictive(new) if self.sampled is None else self.sampled.log_predictive(new)
+
+    def leave_one_out(self) -> Numbers:
+        """For each row its log predictive density given all others, where there are draws."""
+        return super().leave_one_out() if self.sampled is None else self.sampled.leave_one_out()
+
+    def written(self) -> Written:
+        """What a file keeps: the evidence, and what it was found from."""
+        found = {"value": np.array(self.found.value)}
+        if self.found.error is not None:
+            found["error"] = np.array(self.found.error)
+        chains = {} if self.sampled is None else self.sampled.chains
+        groups = {"chains": chains, "mode": self.mode, "evidence": found, "columns": self.columns}
+        return collapsed(self, groups, self.found.detail)
 
     def __getitem__(self, name: str) -> Sampled | Summed | Point:
         """What the method learned about an unknown on its way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from platewright.program.program import Program, expressions_of
 from platewright.program.statements import Pool, Statistic
 from platewright.run.checks.given import check_given, checks_of
 from platewright.run.exact.monoid import without
+from platewright.run.exact.solved import Solved
 from platewright.run.execute import Statistics, arguments
 
-if TYPE_CHECKING:
-    from platewright.run.exact.fit import Fit
+Kind = TypeVar("Kind", bound=Solved)
+"""What was learned, with or without the members of a result."""
 
 
 def row_plate(program: Program, columns: Collection[str]) -> str:
@@ -130,7 +131,7 @@ def _kept_for(statement: Statistic | Pool) -> tuple[Index, ...]:
     return statement.indices if isinstance(statement, Statistic) else tuple(cell.index for cell in statement.cells)
 
 
-def check_more(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> str:
+def check_more(fit: Solved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> str:
     """The plate of new rows, which may come after those that were learned from."""
     program, graph = fit.derivation.program, fit.derivation.graph
     row = row_plate(program, columns)
@@ -141,7 +142,7 @@ def check_more(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int])
     return row
 
 
-def updated(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Fit:
+def updated(fit: Kind, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Kind:
     """The fit after more rows."""
     program, module = fit.derivation.program, fit.module
     row = check_more(fit, columns, sizes)
@@ -166,14 +167,14 @@ def _joined(program: Program, name: str, old: Mapping[str, Array], new: Mapping[
     return np.concatenate([old[name], new[name]], axis=axes.index(row))
 
 
-def statistics_like(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
+def statistics_like(fit: Solved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Statistics:
     """The statistics of some rows, in twofold precision where those of the fit are: they are to merge."""
     exact = [name for name, value in fit.statistics.items() if isinstance(value, tuple) and len(value) > 4]
     given = arguments(fit.derivation.program, fit.module, columns, sizes)
     return fit.module.statistics(*given, exact) if exact else fit.module.statistics(*given)
 
 
-def forgotten(fit: Fit, rows: object) -> Fit:
+def forgotten(fit: Kind, rows: object) -> Kind:
     """The fit without some of its rows, given by number or by mask."""
     program = fit.derivation.program
     row = row_plate(program, program.columns)
@@ -210,7 +211,7 @@ def _row_numbers(rows: object, count: int) -> Array:
     return np.unique(np.where(gone < 0, gone + count, gone))
 
 
-def _subtracted(fit: Fit, program: Program, row: str, gone: Array) -> Any:
+def _subtracted(fit: Solved, program: Program, row: str, gone: Array) -> Any:
     part = chosen_rows(program, fit.columns, row, gone)
     less = statistics_like(fit, part, {**fit.sizes, row: len(gone)})
     return without(program, fit.statistics, less, {s.name: key for s, key in zip(program.passes, less, strict=True)})

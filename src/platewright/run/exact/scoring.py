@@ -6,7 +6,6 @@ log p(row | all other rows) = log evidence(all) - log evidence(all but the row)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,15 +22,14 @@ from platewright.run.exact.changing import (
     needs_rows,
     row_plate,
     statistics_like,
+    updated,
 )
+from platewright.run.exact.solved import Solved
 from platewright.run.execute import finish
 from platewright.run.ticking import progress
 
-if TYPE_CHECKING:
-    from platewright.run.exact.fit import Fit
 
-
-def leave_one_out(fit: Fit) -> Array:
+def leave_one_out(fit: Solved) -> Array:
     """For each row its log predictive density given all others."""
     row = _kept_rows(fit)
     whole = fit.log_evidence
@@ -41,7 +39,7 @@ def leave_one_out(fit: Fit) -> Array:
     return scores
 
 
-def prequential(fit: Fit) -> Array:
+def prequential(fit: Solved) -> Array:
     """For each row its log predictive density given the rows before it, and what is known beside the rows.
 
     The scores add up to the log evidence, less that of what is known beside the rows.
@@ -70,13 +68,13 @@ def prequential(fit: Fit) -> Array:
     return scores
 
 
-def _all_on(fit: Fit, row: str) -> bool:
+def _all_on(fit: Solved, row: str) -> bool:
     """Whether nothing is known but rows: without them the evidence of a proper model is 1."""
     nodes = fit.derivation.graph.nodes
     return all(any(axis.plate == row for axis in nodes[name].axes) for name in fit.derivation.graph.known)
 
 
-def _kept_rows(fit: Fit) -> str:
+def _kept_rows(fit: Solved) -> str:
     """The plate of the rows, which must be in memory."""
     if not fit.columns:
         raise DataError(
@@ -86,7 +84,7 @@ def _kept_rows(fit: Fit) -> str:
     return row_plate(fit.derivation.program, fit.columns)
 
 
-def _evidence(fit: Fit, rows: Array) -> float:
+def _evidence(fit: Solved, rows: Array) -> float:
     program, module = fit.derivation.program, fit.module
     row = row_plate(program, fit.columns)
     data = chosen_rows(program, fit.columns, row, rows)
@@ -95,7 +93,7 @@ def _evidence(fit: Fit, rows: Array) -> float:
     return float(finish(program, module, found, data, sizes)[EVIDENCE])
 
 
-def log_predictive(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
+def log_predictive(fit: Solved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
     """For each new row its log predictive density given what was learned."""
     row = row_plate(fit.derivation.program, columns)
     if looks_back(fit.derivation.program):
@@ -104,9 +102,8 @@ def log_predictive(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, i
     return row_scores(fit, columns, sizes)
 
 
-def row_scores(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
+def row_scores(fit: Solved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Array:
     """The log density of each row by itself, node by node or by ratios of evidence; one that cannot be has none."""
-    from platewright.run.exact.changing import updated
     from platewright.run.exact.row_densities import nodes_apart, rows_density
 
     row = row_plate(fit.derivation.program, columns)
@@ -126,7 +123,7 @@ def row_scores(fit: Fit, columns: Mapping[str, Array], sizes: Mapping[str, int])
     return scores
 
 
-def log_continued(fit: Fit, columns: Mapping[str, Array], count: int, row: str) -> Array:
+def log_continued(fit: Solved, columns: Mapping[str, Array], count: int, row: str) -> Array:
     """For each new step of a sequence its log predictive density given all steps before it."""
     from platewright.run.exact.continuing import check_kept, checked, joined_rows, steps_after
 

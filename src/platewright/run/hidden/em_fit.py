@@ -10,21 +10,31 @@ import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.numpy.learning import Options
-from platewright.errors import NotLearned, NotSolvable
+from platewright.errors import DataError, NotLearned, NotSolvable
 from platewright.family import Array
 from platewright.inference.answers import MostProbable
+from platewright.operation import Declined
 from platewright.operations.split_partly_known import missing_name, observed_name
+from platewright.run.evidence.evidence import Evidence
+from platewright.run.evidence.evidence_laplace import laplace
 from platewright.run.hidden.em import Estimate, Runner
 from platewright.run.hidden.em_backend import SUMS_BY_C, why_not_fused
 from platewright.run.hidden.integrated import distribution_at
 from platewright.run.hidden.most_probable import most_probable_states
 from platewright.run.hidden.peak import Peak
 from platewright.run.hidden.summit import peak_of
+from platewright.run.results.about_estimate import draws_about_estimate
+from platewright.run.results.chosen_elements import chosen_elements
 from platewright.run.results.iterated import Iterated, state_of
+from platewright.run.results.outcome import Written, one_chain
 from platewright.run.results.quantity import Numbers, Quantity
+from platewright.run.results.writing import iterated, options_to_write
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import plan_laplace
 from platewright.schemas.hidden import hidden_named
 
+ITERATIONS, TOLERANCE = 1000, 1e-10
+"""Of a search that begins where another ended."""
 MOST_PARAMETERS = 30
 MOST_READ = 5_000_000
 """How many rows a summary reads for standard errors, in all looks together."""
@@ -135,7 +145,60 @@ class EstimatedFit(Iterated):
         return self.peak.errors
 
     @property
-    def is_soon_known(self) -> bool:
+    def score(self) -> str:
+        """The objective, as a table says it."""
+        return f", log joint {self.log_joint:.6g}"
+
+    @property
+    def is_estimate(self) -> bool:
+        """It is a point."""
+        return True
+
+    def without_row(self, row: str, number: int) -> Mapping[str, Array]:
+        """The estimate of all elements of a plate but one, from where that of all stands."""
+        count, graph = self.sizes[row], self.derivation.graph
+        rest = chosen_elements(graph, self.columns, row, np.delete(np.arange(count), number))
+        runner = Runner(self.derivation, rest, {**self.sizes, row: count - 1})
+        return runner.run_from(dict(self.estimate.values), ITERATIONS, TOLERANCE).values
+
+    def parameters(self) -> dict[str, Array]:
+        """The estimate, once."""
+        return self.draws(1)
+
+    @property
+    def _integrated(self) -> list[str]:
+        """The hidden Gaussian variables."""
+        return [member.name for group in self.derivation.latent.gaussian for member in group.members]
+
+    def draws_by_chain(self, count: int, seed: int | None) -> tuple[dict[str, Array], str]:
+        """Draws about the estimate, and of the functions that the model names."""
+        drawn, source = draws_about_estimate(self, self._integrated, count, seed)
+        return one_chain(drawn | self.functions_of(drawn, count)), source
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The log evidence by Laplace's method."""
+        if not self.columns:
+            raise DataError(
+                "the rows were read from a file and not kept", hint="learn from data in memory for the evidence"
+            )
+        plan = plan_laplace(self.derivation.graph, "evidence")
+        if isinstance(plan, Declined):
+            raise NotLearned(
+                f"this estimate has no Laplace evidence: {plan.reason}", hint='learn(data, goal="evidence")'
+            )
+        start = {**self.estimate.values, **{name: self.expected(name) for name in self._integrated}}
+        return laplace(plan, self.columns, self.sizes, seed=self.seed, start=start)[0]
+
+    def written(self) -> Written:
+        """What a file keeps of the estimate."""
+        found = self.estimate
+        groups = {"values": found.values, "expectations": found.expectations, "columns": self.columns,
+                  "track": {"track": np.array(found.objective)}, **options_to_write(self.options)}  # fmt: skip
+        return iterated(self, groups, found.converged, found.interrupted)
+
+    @property
+    def shows_errors(self) -> bool:
         """Whether standard errors take little time: two looks at the rows for each pair of coordinates."""
         count = sum(np.size(value) for value in self.estimate.values.values())
         rows = max(self.sizes.values(), default=1)

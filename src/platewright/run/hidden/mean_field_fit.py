@@ -10,10 +10,13 @@ import numpy as np
 from platewright.backends.numpy.learning import Options
 from platewright.errors import NotLearned
 from platewright.family import Array
+from platewright.run.evidence.evidence import Evidence
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
 from platewright.run.hidden.mean_field_search import Bounded
 from platewright.run.results.iterated import DRAWS_FOR_MEANS, Iterated, state_of
+from platewright.run.results.outcome import Written, one_chain
+from platewright.run.results.writing import iterated, options_to_write
 from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.hidden import hidden_named
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -76,6 +79,30 @@ class MeanFieldFit(Iterated):
     def draws(self, count: int = 1000, seed: int | None = None) -> dict[str, Array]:
         """Draws of the parameters from the mean-field distribution."""
         return self.posterior.draws(count, np.random.default_rng(self.seed if seed is None else seed))
+
+    @property
+    def score(self) -> str:
+        """The bound, as a table says it."""
+        return ", no bound" if self.plain else f", log evidence at least {self.lower_bound:.6g}"
+
+    def draws_by_chain(self, count: int, seed: int | None) -> tuple[dict[str, Array], str]:
+        """Independent draws of the parameters, and of the functions that the model names."""
+        drawn = self.draws(count, seed)
+        return one_chain(drawn | self.functions_of(drawn, count)), "independent draws of the mean-field distribution"
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The lower bound."""
+        detail = "mean field; the evidence itself is larger by the divergence from the posterior"
+        return Evidence(self.lower_bound, "lower bound", 0.0, detail, self.derivation.complete.proper)
+
+    def written(self) -> Written:
+        """What a file keeps of the distribution."""
+        found = self.result
+        track = {"changes" if self.plain else "track": np.array(found.changes or found.bounds)}
+        groups = {"values": found.values, "expectations": found.expectations, "columns": self.columns,
+                  "track": track, "options": options_to_write(self.options)["options"]}  # fmt: skip
+        return iterated(self, groups, found.converged, found.interrupted, self.why)
 
     def probabilities(self, name: str) -> Array:
         """Row by row the distribution of a hidden discrete variable."""

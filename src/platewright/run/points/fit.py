@@ -24,7 +24,9 @@ from platewright.run.points.loaded import Eliminated
 from platewright.run.points.mixture import Mixture
 from platewright.run.points.number import Number
 from platewright.run.results.followers import followers
+from platewright.run.results.outcome import Written
 from platewright.run.results.result import Result
+from platewright.run.results.writing import iterated
 from platewright.run.samplers.sampled import Sampled
 from platewright.schemas.few_numbers import QuadraturePlan
 
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from platewright.run.results.predicting import RowPrediction
 
 DRAWS = 4000
+POINTS, OPTIONS = "points", "options"
+"""Groups of arrays in a file."""
+COUNT = "count="
+"""Under a name that no variable has."""
 DISTINCT = 600
 """Points among which draws are made, where each point runs a program of its own."""
 KERNEL = 0.3
@@ -65,6 +71,18 @@ class QuadratureFit(Result):
     def log_evidence(self) -> float:
         """`log p(data | model)`; `evidence` has its error."""
         return float(self.found["log_evidence"])
+
+    @property
+    def score(self) -> str:
+        """The evidence with its error, as a table says it."""
+        constant = "" if self.derivation.proper else " (up to a constant)"
+        return f", log evidence {self.log_evidence:.6g} +- {self.error:.1g}{constant}"
+
+    def written(self) -> Written:
+        """What a file keeps: the points, and how many draws are made unless told; the rows say the rest again."""
+        found = {name: np.asarray(value) for name, value in self.found.items()}
+        found["is_line"] = found["is_line"].astype(np.int64)
+        return iterated(self, {"columns": self.columns, POINTS: found, OPTIONS: {COUNT: np.array(self.count)}})
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -3,39 +3,59 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
 from platewright.errors import ConvergenceWarning, users_line
-from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field_fit import MeanFieldFit
+from platewright.family import Array
+from platewright.recognition.exchangeable import Symmetry
 from platewright.run.results.followers import plates_without_size
-from platewright.run.results.result import Result
-from platewright.run.samplers.convergence import LEAST_SIZE, MOST_R_HAT, without_labels
+from platewright.run.results.outcome import Outcome
+from platewright.run.samplers.convergence import LEAST_SIZE, MOST_R_HAT, Slow, without_labels
 from platewright.run.samplers.effective_size import frozen_elements
 from platewright.run.samplers.extending import slowest_of
+from platewright.run.samplers.labels import Matching
 from platewright.run.samplers.sampled import Summed
-from platewright.run.samplers.sampling import SampledFit
+from platewright.run.samplers.sums_of_draws import Sums
 
 MOST_NAMED = 5
 """Unknowns that one note names, the worst first."""
 
 
-def about_labels(fit: Result) -> list[str]:
+class Chained(Protocol):
+    """A result with draws by chain."""
+
+    @property
+    def derivation(self) -> Any: ...
+    @property
+    def slow(self) -> tuple[Slow, ...]: ...
+    @property
+    def sums(self) -> Mapping[str, tuple[Sums, ...]]: ...
+    @property
+    def chains(self) -> Mapping[str, Array]: ...
+    @property
+    def matched(self) -> Mapping[str, Array]: ...
+    @property
+    def matching(self) -> Matching: ...
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]: ...
+
+
+def about_labels(symmetries: Iterable[Symmetry], done: str) -> list[str]:
     """Labels that could be swapped, and what was done about it."""
-    match fit:
-        case SampledFit():
-            done = "draws were relabelled to agree" if fit.matching.switched else "all draws agree"
-            if any(name in fit.sums for symmetry in fit.symmetries for name in (*symmetry.levelled, *symmetry.along)):
-                done = "draws that were not kept are summed under the labels that they had"
-        case EstimatedFit() | MeanFieldFit():
-            done = "one of them is shown"
-        case _:
-            return []
-    return [f"{symmetry.sentence}; {done}" for symmetry in fit.symmetries]
+    return [f"{symmetry.sentence}; {done}" for symmetry in symmetries]
 
 
-def warn_of_chains(fit: SampledFit) -> None:
+def relabelled(fit: Chained) -> str:
+    """What was done about labels that differ from draw to draw."""
+    if any(name in fit.sums for symmetry in fit.symmetries for name in (*symmetry.levelled, *symmetry.along)):
+        return "draws that were not kept are summed under the labels that they had"
+    return "draws were relabelled to agree" if fit.matching.switched else "all draws agree"
+
+
+def warn_of_chains(fit: Chained) -> None:
     """Name the unknown whose chains are worst, where they are not good enough; labels that could be swapped aside."""
     worst = slowest_of(fit.derivation.graph, without_labels(fit.symmetries, fit.chains))
     if worst is None or not worst.is_amiss:
@@ -48,10 +68,8 @@ def warn_of_chains(fit: SampledFit) -> None:
     )
 
 
-def about_chains(fit: Result) -> list[str]:
+def about_chains(fit: Chained) -> list[str]:
     """Unknowns and functions of them whose numbers are not yet those of the posterior."""
-    if not isinstance(fit, SampledFit):
-        return []
     slow = sorted((one for one in fit.slow if one.is_amiss), key=lambda one: -one.burden)
     apart = [str(one) for one in slow if one.r_hat > MOST_R_HAT]
     for name in (name for name in fit.sums if not fit.derivation.graph.nodes[name].domain.is_discrete):
@@ -71,7 +89,7 @@ def about_chains(fit: Result) -> list[str]:
     return notes
 
 
-def about_sizes(fit: Result) -> list[str]:
+def about_sizes(fit: Outcome) -> list[str]:
     """Unknowns that are not shown because their plate has no size; nothing was learned about them."""
     graph = fit.derivation.graph
     gone = [name for name in graph.unknown if plates_without_size(graph, name, fit.sizes)]

@@ -28,15 +28,14 @@ from platewright.graph.graph import Graph
 from platewright.operations.split_partly_known import as_written, observed_name, seen_name
 from platewright.run.forward import replicated
 from platewright.run.results.likelihood import Likelihood, check_rows, likelihood_given
-from platewright.run.results.result import Result
-from platewright.run.results.spread import draws_by_chain
+from platewright.run.results.outcome import Outcome
 
 KEPT_BY_ARVIZ = frozenset(("chain", "draw", "sample"))
 PRIOR_DRAWS = 1000
 Group = dict[str, Array]
 
 
-def to_arviz(fit: Result, count: int = 4000, seed: int | None = None) -> Any:
+def to_arviz(fit: Outcome, count: int = 4000, seed: int | None = None) -> Any:
     """All groups that the result can have."""
     try:
         from arviz_base import from_dict  # an extra, and slow to load
@@ -65,7 +64,7 @@ def to_arviz(fit: Result, count: int = 4000, seed: int | None = None) -> Any:
 class Groups:
     """The groups of a result, each made from the draws."""
 
-    fit: Result
+    fit: Outcome
     count: int
     seed: int
     facts: dict[str, str] = field(default_factory=dict)
@@ -119,7 +118,7 @@ class Groups:
     @cached_property
     def drawn(self) -> Group:
         """By chain and draw, whatever has draws."""
-        drawn, source = draws_by_chain(self.fit, self.count, self.seed)
+        drawn, source = self.fit.draws_by_chain(self.count, self.seed)
         self.facts["draws"] = source
         return drawn
 
@@ -217,7 +216,7 @@ def _dim(axis: Index, taken: Iterable[str]) -> str:
     return f"{name}_plate" if name in taken or name in KEPT_BY_ARVIZ else name
 
 
-def _coords(fit: Result, axes: Mapping[str, tuple[Index, ...]], dims: Mapping[str, list[str]]) -> dict[str, Any]:
+def _coords(fit: Outcome, axes: Mapping[str, tuple[Index, ...]], dims: Mapping[str, list[str]]) -> dict[str, Any]:
     """Labels of the dimensions in use, where the data or the model gave any."""
     found: dict[str, Any] = {}
     for name, listed in dims.items():

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,14 +28,12 @@ from platewright.run.execute import columns_of
 from platewright.run.forward import DRAW, draw_node
 from platewright.run.results.decision import Decision, Weighed, check_states
 from platewright.run.results.influence import Influence, influence_of
+from platewright.run.results.outcome import Outcome
 from platewright.run.results.signature_of import signature_of
 from platewright.run.samplers.sampling import SampledFit
 
-if TYPE_CHECKING:
-    from platewright.run.results.result import Result
 
-
-def decide(fit: Result, evidence: Mapping[str, object] | None, seed: int | None) -> Decision:
+def decide(fit: Outcome, evidence: Mapping[str, object] | None, seed: int | None) -> Decision:
     """The decision for one new case of which some things are given."""
     given = dict(evidence or {})
     graph = as_written(fit.derivation.graph, fit.derivation.steps)
@@ -70,7 +67,7 @@ def cases_of(graph: Graph) -> frozenset[str]:
 class Learned:
     """Weighs what a decision is about by what was learned."""
 
-    fit: Result
+    fit: Outcome
     graph: Graph
     given: Mapping[str, object]
     seed: int
@@ -162,9 +159,7 @@ class Learned:
     # -- draws ---
 
     def _parameters(self) -> dict[str, Array]:
-        from platewright.run.results.pointwise import parameters  # which knows all kinds of results
-
-        return {name: values for name, values in parameters(self.fit).items() if name in self.graph.nodes}
+        return {name: values for name, values in self.fit.parameters().items() if name in self.graph.nodes}
 
     def _by_draws(
         self,

@@ -12,6 +12,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.run.forward import extended
+from platewright.run.results.about_chains import about_labels
 from platewright.run.results.followers import followers
 from platewright.run.results.result import Result
 from platewright.schemas.hidden import joint_name
@@ -42,6 +43,11 @@ class Iterated(Result):
     def probabilities(self, name: str) -> Array:
         """The posterior of a hidden discrete variable."""
         raise NotImplementedError
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Labels that could be swapped."""
+        return tuple(about_labels(self.symmetries, "one of them is shown"))
 
     def _mean(self, name: str) -> Array:
         hidden = self.derivation.latent.names

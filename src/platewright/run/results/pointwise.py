@@ -14,47 +14,25 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from platewright.algebra.expression import Index
 from platewright.data.bind import bind
 from platewright.errors import NotLearned, ShapeError, UnsureWarning
 from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.operations.split_partly_known import as_written, observed_name
-from platewright.run.evidence.evidence_fit import EvidenceFit
-from platewright.run.exact.fit import Fit
 from platewright.run.execute import columns_of
-from platewright.run.hidden.em import Runner
-from platewright.run.hidden.em_fit import EstimatedFit
+from platewright.run.results.chosen_elements import chosen_elements
 from platewright.run.results.likelihood import Likelihood, check_rows, likelihood_given, row_plates
-from platewright.run.results.result import Result
+from platewright.run.results.outcome import Outcome
 from platewright.run.results.signature_of import signature_of
-from platewright.run.results.spread import draws_by_chain
 from platewright.run.samplers.diagnosing import array_stats
-from platewright.run.samplers.sampled import one_after_another
-from platewright.run.samplers.sampling import SampledFit
 from platewright.run.ticking import progress
 
-DRAWS = 4000
 MOST_K = 0.7
 """The largest shape of the tail of importance weights at which their mean is to be trusted."""
-ITERATIONS, TOLERANCE = 1000, 1e-10
 
 
-def parameters(fit: Result) -> Mapping[str, Array]:
-    """Draws of all that was learned, one after another."""
-    if isinstance(fit, SampledFit):
-        return {name: one_after_another(values) for name, values in fit.chains.items()}
-    if isinstance(fit, EstimatedFit):
-        return fit.draws(1)
-    if isinstance(fit, EvidenceFit):
-        return {name: one_after_another(values) for name, values in draws_by_chain(fit, DRAWS, None)[0].items()}
-    return fit.draws(DRAWS)
-
-
-def log_predictive(fit: Result, new: object) -> Array:
+def log_predictive(fit: Outcome, new: object) -> Array:
     """For each complete new row its log density, averaged over draws; what is hidden in a row is integrated out."""
-    if isinstance(fit, EvidenceFit) and fit.sampled is not None:
-        return log_predictive(fit.sampled, new)
     plan = fit.derivation
     graph = as_written(plan.graph, plan.steps)
     dataset = bind(signature_of(graph), new, labels=fit.labels)
@@ -62,7 +40,7 @@ def log_predictive(fit: Result, new: object) -> Array:
     row = _one(row_plates(graph))
     if lacking := [name for name in graph.known if graph.nodes[name].kind == "random" and name not in columns]:
         raise NotLearned(f"the new rows have no `{lacking[0]}`", hint="fit.predict(rows) predicts what is left out")
-    drawn = {n: v for n, v in parameters(fit).items() if n in graph.nodes and not _is_on(graph, n, row)}
+    drawn = {n: v for n, v in fit.parameters().items() if n in graph.nodes and not _is_on(graph, n, row)}
     for name in drawn:
         for axis in graph.nodes[name].axes:
             if sizes[axis.plate] != fit.sizes[axis.plate]:
@@ -75,16 +53,14 @@ def log_predictive(fit: Result, new: object) -> Array:
     return _log_mean(by_row(found, found.per_draw(drawn, columns, sizes), row))
 
 
-def leave_one_out(fit: Result) -> Array:
+def leave_one_out(fit: Outcome) -> Array:
     """For each row its log predictive density given all others; says where the weights are not to be trusted."""
-    if isinstance(fit, EvidenceFit) and fit.sampled is not None:
-        return leave_one_out(fit.sampled)
-    if isinstance(fit, EstimatedFit) or (isinstance(fit, Fit) and fit.derivation.goal == "map"):
+    if fit.is_estimate:
         return _found_anew(fit)
     plan = fit.derivation
     check_rows(plan.graph, fit.columns)
     row = _one(row_plates(plan.graph))
-    drawn = parameters(fit)
+    drawn = fit.parameters()
     found = likelihood_given(plan.graph, drawn, _hidden(fit), gaussians=True)
     scores = by_row(found, found.per_draw(drawn, fit.columns, fit.sizes), row)
     same = ~np.ptp(scores, axis=0).astype(bool)  # rows that tell nothing of the parameters
@@ -102,7 +78,7 @@ def leave_one_out(fit: Result) -> Array:
     return left
 
 
-def _hidden(fit: Result) -> frozenset[str]:
+def _hidden(fit: Outcome) -> frozenset[str]:
     latent = getattr(fit.derivation, "latent", None)
     return frozenset() if latent is None else frozenset(latent.names)
 
@@ -141,7 +117,7 @@ def _log_mean(scores: Array) -> Array:
 # -- an estimate --------------------------------------------------------------------------------------------------
 
 
-def _found_anew(fit: EstimatedFit | Fit) -> Array:
+def _found_anew(fit: Outcome) -> Array:
     """The estimate without each row, and the density of the row at it."""
     plan = fit.derivation
     check_rows(plan.graph, fit.columns)
@@ -154,27 +130,7 @@ def _found_anew(fit: EstimatedFit | Fit) -> Array:
     count = fit.sizes[row]
     scores = np.empty(count)
     for number in progress(range(count), "leave-one-out"):
-        drawn = {name: np.asarray(value)[None] for name, value in _without(fit, row, number).items()}
-        one = _chosen(plan.graph, fit.columns, row, [number])
+        drawn = {name: np.asarray(value)[None] for name, value in fit.without_row(row, number).items()}
+        one = chosen_elements(plan.graph, fit.columns, row, [number])
         scores[number] = by_row(found, found.per_draw(drawn, one, {**fit.sizes, row: 1}), row)[0, 0]
     return scores
-
-
-def _without(fit: EstimatedFit | Fit, row: str, number: int) -> Mapping[str, Array]:
-    """The estimate of all rows but one, from where that of all stands."""
-    if isinstance(fit, Fit):
-        return fit.forget([number]).point
-    count = fit.sizes[row]
-    rest = _chosen(fit.derivation.graph, fit.columns, row, np.delete(np.arange(count), number))
-    runner = Runner(fit.derivation, rest, {**fit.sizes, row: count - 1})
-    return runner.run_from(dict(fit.estimate.values), ITERATIONS, TOLERANCE).values
-
-
-def _chosen(graph: Graph, columns: Mapping[str, Array], row: str, at: object) -> dict[str, Array]:
-    """Some rows of all columns."""
-    found = {}
-    for name, values in columns.items():
-        axes: tuple[Index, ...] = graph.nodes[name].axes if name in graph.nodes else ()
-        place = next((k for k, axis in enumerate(axes) if axis.plate == row), None)
-        found[name] = values if place is None else np.take(values, np.asarray(at), axis=place)
-    return found

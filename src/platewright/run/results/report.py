@@ -19,8 +19,7 @@ from platewright.graph.declarations import declarations
 from platewright.graph.equation import joint_equation, joint_latex
 from platewright.operation import Step
 from platewright.program.program import statement_text
-from platewright.run.exact.fit import Fit
-from platewright.run.results.result import Result
+from platewright.run.results.outcome import Outcome
 from platewright.run.results.summary import summary
 from platewright.schema import Plan
 
@@ -51,7 +50,7 @@ WORDS = {
 """Headings for the operations that have a name of their own."""
 
 
-def report(plan: AnyPlan, fit: Result | None = None) -> str:
+def report(plan: AnyPlan, fit: Outcome | None = None) -> str:
     """The page as text: the same bytes for the same plan and numbers."""
     sizes = fit.sizes if fit is not None else {}
     sections = [_model(plan, sizes)]
@@ -147,12 +146,9 @@ def _iteration(plan: AnyPlan) -> _Made:
     return ReportSection("The algorithm", ""), _formulas([explain_algorithm(plan)])
 
 
-def _posterior(fit: Result) -> _Made:
+def _posterior(fit: Outcome) -> _Made:
     found = summary(fit)
-    facts = [("how", fit.how)]
-    if isinstance(fit, Fit) and fit.derivation.goal != "map":
-        facts = [("log evidence", f"{fit.log_evidence:.8g}" + ("" if fit.derivation.proper else " (up to a constant)"))]
-        facts.append(("computed by", fit.backend))
+    facts = list(fit.facts)
     if fit.seconds:
         took = ", ".join(f"{name} {1000 * value:.1f} ms" for name, value in fit.seconds.items())
         facts.append(("time", took))

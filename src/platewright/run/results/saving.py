@@ -1,4 +1,4 @@
-"""Save a fit to one file and load it again: a zip of JSON text and plain arrays, never code.
+"""Load a fit from its file again: a zip of JSON text and plain arrays, never code.
 
     fit.json              format, version, the graph, nodes that were split, the goal, the program, sizes, labels
     statistics/0.npy ...  what the pass over the rows left
@@ -19,87 +19,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from platewright.algebra.serial import list_from_json, size_from_json, text_from_json
 from platewright.derive.planner import choose_plan
-from platewright.errors import FormatError, PlatewrightError, SourceError
-from platewright.family import Array
+from platewright.errors import FormatError, PlatewrightError
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json
 from platewright.language.serial import table_from_json
 from platewright.run.checks.allocation import that_fits
-from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.exact.fit import Fit
-from platewright.run.exact.kept_columns import kept_columns
-from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.points.fit import QuadratureFit
 from platewright.run.results.admitting import admit_columns, admit_sizes, admit_statistics, coherent
-from platewright.run.results.array_file import read_array, write_array
+from platewright.run.results.array_file import read_array
 from platewright.run.results.result import Result
-from platewright.run.results.saving_collapsed import FORMAT as COLLAPSED
-from platewright.run.results.saving_collapsed import read_collapsed, write_collapsed, write_groups
-from platewright.run.results.saving_iterated import FORMAT as ITERATED
-from platewright.run.results.saving_iterated import iterated_text, read_iterated, write_arrays
-from platewright.run.results.saving_run import RUN_KEYS, run_from_json, run_text, sizes_from_json
+from platewright.run.results.saving_collapsed import read_collapsed
+from platewright.run.results.saving_iterated import read_iterated
+from platewright.run.results.saving_run import RUN_KEYS, run_from_json, sizes_from_json
 from platewright.run.results.saving_splits import planned_graph
 from platewright.run.results.signature_of import signature_of
-from platewright.run.samplers.collapsed_fit import CollapsedFit
-from platewright.run.samplers.sampling import SampledFit
+from platewright.run.results.writing import COLLAPSED, EXACT, ITERATED, TEXT, VERSION
 from platewright.schema import Plan
 
-FORMAT = "platewright fit"
-VERSION = 1
-TEXT = "fit.json"
 MOST_TEXT = 256 * 2**20
 _KEYS = ("format", "version", *RUN_KEYS, "program", "statistics", "columns")
 _DAMAGE = (OSError, zipfile.BadZipFile, EOFError, RuntimeError, UnicodeDecodeError, struct.error, zlib.error)
 """What Python's zip reader raises on files that are damaged or of another kind."""
-
-
-def save(fit: Result, path: str | Path) -> None:
-    """Write a fit to a file; an existing file is replaced only when all is written."""
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
-            match fit:
-                case Fit():
-                    _write(archive, fit)
-                case CollapsedFit() | EvidenceFit():
-                    written, groups = write_collapsed(fit)
-                    archive.writestr(TEXT, json.dumps(written, allow_nan=False), zipfile.ZIP_DEFLATED)
-                    write_groups(archive, groups)
-                case EstimatedFit() | MeanFieldFit() | SampledFit() | QuadratureFit():
-                    archive.writestr(TEXT, json.dumps(iterated_text(fit), allow_nan=False), zipfile.ZIP_DEFLATED)
-                    write_arrays(archive, fit)
-                case _:
-                    raise FormatError(f"a {type(fit).__name__} cannot be saved", expected="a posterior or an estimate")
-        unfinished.replace(target)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise SourceError(f"the file cannot be written: {error.strerror}", where=str(path)) from error
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-def _write(archive: zipfile.ZipFile, fit: Fit) -> None:
-    kept = kept_columns(fit.derivation, fit.columns)
-    text = {
-        "format": FORMAT,
-        "version": VERSION,
-        **run_text(fit),
-        "program": str(fit.derivation.program),
-        "statistics": [[name, _parts(value)] for name, value in fit.statistics.items()],
-        "columns": list(kept),
-    }
-    archive.writestr(TEXT, json.dumps(text, allow_nan=False), zipfile.ZIP_DEFLATED)
-    for number, value in enumerate(_flat(fit.statistics)):
-        write_array(archive, f"statistics/{number}.npy", value)
-    for number, value in enumerate(kept.values()):
-        write_array(archive, f"columns/{number}.npy", value)
 
 
 def load(path: str | Path) -> Result:
@@ -147,8 +89,8 @@ def _text(archive: zipfile.ZipFile, where: str) -> dict[str, Any]:
         data = json.loads(archive.read(TEXT))
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{TEXT} cannot be read: {error}", where=where) from error
-    if not isinstance(data, dict) or data.get("format") not in (FORMAT, ITERATED, COLLAPSED):
-        raise FormatError("a file of another kind", where=where, expected=f"format {FORMAT!r}")
+    if not isinstance(data, dict) or data.get("format") not in (EXACT, ITERATED, COLLAPSED):
+        raise FormatError("a file of another kind", where=where, expected=f"format {EXACT!r}")
     if data.get("version") != VERSION:
         raise FormatError(
             f"the file has version {data.get('version')!r}"[:80], where=where, expected=f"version {VERSION}"
@@ -176,19 +118,6 @@ def _same_plan(graph: Graph, sizes: Mapping[str, int], written: Mapping[str, Any
         expected="the version of Platewright that saved the file",
         hint="learn again from the data",
     )
-
-
-def _parts(value: object) -> int | None:
-    """How many arrays a statistic has: a number for a pool, None for a single one."""
-    return len(value) if isinstance(value, tuple) else None
-
-
-def _flat(statistics: Mapping[str, Any]) -> list[Array]:
-    """All arrays of the statistics, one after the other."""
-    found: list[Array] = []
-    for value in statistics.values():
-        found += [np.asarray(part) for part in value] if isinstance(value, tuple) else [np.asarray(value)]
-    return found
 
 
 def _statistics(archive: zipfile.ZipFile, listed: list[object]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Save draws of a collapsed chain, and the evidence without a closed form, as JSON and plain arrays.
+"""Load draws of a collapsed chain, and the evidence without a closed form, as JSON and plain arrays.
 
     fit.json         format, version, the graph, which nodes were split, goal, schema, what ran, sizes, labels, seed
     chains/0.npy ... draws                means/0.npy ...  averaged conditional means        trace/0.npy  log joints
@@ -14,13 +14,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from platewright.algebra.serial import list_from_json, text_from_json
-from platewright.derive.explain import explain_plan
-from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.derive.planner import choose_plan
 from platewright.errors import FormatError, PlatewrightError
-from platewright.family import Array
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json
 from platewright.language.serial import table_from_json
@@ -28,66 +24,23 @@ from platewright.operation import Declined
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.evidence.evidence_fit import EvidenceFit
 from platewright.run.results.admitting import admitted_options
-from platewright.run.results.array_file import read_array, write_array
+from platewright.run.results.array_file import read_array
 from platewright.run.results.saving_run import (
     RUN_KEYS,
     object_from_json,
-    options_to_write,
     run_from_json,
-    run_text,
     sizes_from_json,
 )
 from platewright.run.results.saving_splits import planned_graph
-from platewright.run.results.saving_sums import sums_of_file, sums_to_write
+from platewright.run.results.saving_sums import sums_of_file
+from platewright.run.results.writing import Groups, plan_words
 from platewright.run.samplers.collapsed_fit import CollapsedFit
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.evidence import EvidencePlan
 
-FORMAT = "platewright draws and evidence"
-VERSION = 1
 _KEYS = ("format", "version", *RUN_KEYS, "plan", "declined", "detail", "arrays")
-Groups = Mapping[str, Mapping[str, Array]]
 Saved = CollapsedFit | EvidenceFit
-
-
-def write_collapsed(fit: Saved) -> tuple[dict[str, Any], Groups]:
-    """The JSON part, and all arrays group by group."""
-    groups = _groups(fit)
-    text = {
-        "format": FORMAT,
-        "version": VERSION,
-        **run_text(fit),
-        "plan": _words(fit.derivation),
-        "declined": [[refusal.operation, refusal.reason] for refusal in fit.derivation.declined],
-        "detail": fit.found.detail if isinstance(fit, EvidenceFit) else fit.why,
-        "arrays": {group: list(arrays) for group, arrays in groups.items()},
-    }
-    return text, groups
-
-
-def _words(plan: AnyPlan) -> str:
-    """What the plan does, in words to compare; what was declined before is told by the file itself."""
-    return explain_plan(replace(plan, declined=()))
-
-
-def _groups(fit: Saved) -> Groups:
-    if isinstance(fit, CollapsedFit):
-        trace = {} if fit.log_joint is None else {"log joint": fit.log_joint}
-        groups = {"chains": fit.chains, "means": fit.means, "trace": trace, "columns": fit.columns}
-        return {**groups, **options_to_write(fit.options), **sums_to_write(fit.sums)}
-    found = {"value": np.array(fit.found.value)}
-    if fit.found.error is not None:
-        found["error"] = np.array(fit.found.error)
-    chains = {} if fit.sampled is None else fit.sampled.chains
-    return {"chains": chains, "mode": fit.mode, "evidence": found, "columns": fit.columns}
-
-
-def write_groups(archive: zipfile.ZipFile, groups: Groups) -> None:
-    """All arrays, group by group."""
-    for group, arrays in groups.items():
-        for number, value in enumerate(arrays.values()):
-            write_array(archive, f"{group}/{number}.npy", value)
 
 
 def read_collapsed(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str) -> Saved:
@@ -138,7 +91,7 @@ def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> Collapse
     except PlatewrightError as error:
         raise FormatError(f"the saved model has no such plan: {error.found}"[:200], where=where) from error
     plan = replace(plan, steps=(*splits, *plan.steps))
-    if not isinstance(plan, CollapsedPlan | EvidencePlan) or _words(plan) != written["plan"]:
+    if not isinstance(plan, CollapsedPlan | EvidencePlan) or plan_words(plan) != written["plan"]:
         raise FormatError(
             "the plan that this version derives from the saved model is not the one that was saved",
             where=where,

@@ -1,4 +1,4 @@
-"""Save the result of an iterative schema: estimates, mean-field distributions, draws and points, as JSON and arrays.
+"""Load the result of an iterative schema: estimates, mean-field distributions, draws and points, as JSON and arrays.
 
     fit.json           format, version, the graph, which nodes were split, goal, schema, programs, sizes, labels, seed
     values/0.npy ...   estimates or natural parameters      expectations/0.npy ...   probabilities of hidden variables
@@ -25,7 +25,6 @@ from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_from_json
 from platewright.language.serial import table_from_json
 from platewright.operation import Declined
-from platewright.program.pointwise import pointwise_text
 from platewright.run.hidden.em import Estimate
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.laplace_fit import LaplaceFit
@@ -33,85 +32,27 @@ from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.hidden.mean_field_search import Bounded
 from platewright.run.points.fit import QuadratureFit
 from platewright.run.results.admitting import admit_iterated, admit_sizes
-from platewright.run.results.array_file import read_array, write_array
-from platewright.run.results.saving_points import points_of_file, points_to_write
+from platewright.run.results.array_file import read_array
+from platewright.run.results.saving_points import points_of_file
 from platewright.run.results.saving_run import (
     RUN_KEYS,
     object_from_json,
     options_of_file,
-    options_to_write,
     run_from_json,
-    run_text,
     sizes_from_json,
 )
 from platewright.run.results.saving_splits import planned_graph
-from platewright.run.results.saving_sums import sums_of_file, sums_to_write
+from platewright.run.results.saving_sums import sums_of_file
+from platewright.run.results.writing import VERSION, program_texts
 from platewright.run.samplers.sampling import SampledFit
 from platewright.schemas.em import EMPlan
 from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
 
-FORMAT = "platewright iterated fit"
-VERSION = 1
 _KEYS = ("format", "version", *RUN_KEYS, "programs", "converged", "interrupted", "declined", "why", "arrays")
 IteratedFit = EstimatedFit | MeanFieldFit | SampledFit | QuadratureFit
 SCHEMAS = ("em", "laplace", "mean-field", "gibbs", "quadrature")
-
-
-def iterated_text(fit: IteratedFit) -> dict[str, Any]:
-    """The JSON part."""
-    kept = getattr(fit, "estimate", None) or getattr(fit, "result", None)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        **run_text(fit),
-        "programs": program_texts(fit.derivation),
-        "converged": bool(getattr(kept, "converged", True)),
-        "why": str(getattr(fit, "why", "")),
-        "interrupted": bool(getattr(kept, "interrupted", False)),
-        "declined": [[refusal.operation, refusal.reason] for refusal in fit.derivation.declined],
-        "arrays": {group: list(arrays) for group, arrays in _groups(fit).items()},
-    }
-
-
-def program_texts(plan: AnyPlan) -> list[str]:
-    """The programs of a plan, as text to compare."""
-    match plan:
-        case GibbsPlan():
-            blocks = [f"{type(block).__name__} {', '.join(block.variables)}" for block in plan.blocks]
-            return [*blocks, *(str(program) for program in plan.programs)]
-        case EMPlan() | MeanFieldPlan():
-            return [str(program) for program in (plan.expect, *plan.latent.programs)]
-        case QuadraturePlan(pointwise=None):
-            assert plan.complete is not None
-            return [*plan.held, str(plan.complete.program)]
-        case QuadraturePlan():
-            assert plan.pointwise is not None
-            return [*plan.held, pointwise_text(plan.pointwise)]
-    raise FormatError(f"a fit by {plan.schema} is not saved")
-
-
-def _groups(fit: IteratedFit) -> dict[str, Mapping[str, Array]]:
-    match fit:
-        case EstimatedFit():
-            track = {"track": np.array(fit.estimate.objective)}
-            return {"values": fit.estimate.values, "expectations": fit.estimate.expectations, "columns": fit.columns,
-                    "track": track, **options_to_write(fit.options)}  # fmt: skip
-        case MeanFieldFit():
-            track = {"changes" if fit.plain else "track": np.array(fit.result.changes or fit.result.bounds)}
-            return {"values": fit.result.values, "expectations": fit.result.expectations, "columns": fit.columns,
-                    "track": track, "options": options_to_write(fit.options)["options"]}  # fmt: skip
-        case QuadratureFit():
-            return {"columns": fit.columns, **points_to_write(fit)}
-    return {"chains": fit.chains, "columns": fit.columns, **options_to_write(fit.options), **sums_to_write(fit.sums)}
-
-
-def write_arrays(archive: zipfile.ZipFile, fit: IteratedFit) -> None:
-    """All arrays of a fit, group by group."""
-    for group, arrays in _groups(fit).items():
-        for number, value in enumerate(arrays.values()):
-            write_array(archive, f"{group}/{number}.npy", value)
 
 
 def read_iterated(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str) -> IteratedFit:

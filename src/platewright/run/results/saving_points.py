@@ -16,19 +16,8 @@ from platewright.backends.kernels.held_density import Unsettled
 from platewright.errors import FormatError
 from platewright.family import Array
 from platewright.run.door import LARGEST_WHOLE, Expected, all_admitted
-from platewright.run.points.fit import QuadratureFit
+from platewright.run.points.fit import COUNT, OPTIONS, POINTS, QuadratureFit
 from platewright.schemas.few_numbers import QuadraturePlan
-
-POINTS, OPTIONS = "points", "options"
-COUNT = "count="
-"""Under a name that no variable has."""
-
-
-def points_to_write(fit: QuadratureFit) -> dict[str, Mapping[str, Array]]:
-    """The groups of arrays beside the data."""
-    found = {name: np.asarray(value) for name, value in fit.found.items()}
-    found["is_line"] = found["is_line"].astype(np.int64)
-    return {POINTS: found, OPTIONS: {COUNT: np.array(fit.count)}}
 
 
 def points_of_file(

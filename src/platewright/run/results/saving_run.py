@@ -5,37 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from platewright.algebra.serial import list_from_json, number_from_json, size_from_json, text_from_json
 from platewright.backends.numpy.learning import Options
 from platewright.errors import FormatError
 from platewright.family import Array
-from platewright.graph.serial import graph_json
-from platewright.language.serial import label_from_json, label_json
-from platewright.operations.split_partly_known import as_written
-from platewright.run.results.result import Result
-from platewright.run.results.saving_splits import names_split
+from platewright.language.serial import label_from_json
 
 RUN_KEYS = ("graph", "split", "about", "integrate", "goal", "schema", "sizes", "labels", "backend", "seed", "seconds")
-
-
-def run_text(fit: Result) -> dict[str, Any]:
-    """The model as it was written, what was asked of it, and how it ran."""
-    plan = fit.derivation
-    return {
-        "graph": graph_json(as_written(plan.graph, plan.steps)),
-        "split": names_split(plan.steps),
-        "about": {plate: int(size) for plate, size in plan.graph.about.items()},
-        "integrate": None if plan.graph.integrate is None else sorted(plan.graph.integrate),
-        "goal": plan.goal,
-        "schema": plan.schema,
-        "sizes": {plate: int(size) for plate, size in fit.sizes.items()},
-        "labels": {plate: [label_json(label) for label in labels] for plate, labels in fit.labels.items()},
-        "backend": fit.ran_by,
-        "seed": int(fit.seed),
-        "seconds": {name: float(value) for name, value in (fit.seconds or {}).items()},
-    }
 
 
 def sizes_from_json(written: Mapping[str, Any]) -> dict[str, int]:
@@ -62,14 +38,6 @@ def _told(ran_by: str) -> tuple[str, str]:
     """The backend, and who compiled its C."""
     backend, _, made_by = ran_by.partition(": ")
     return (backend, made_by) if backend == "c" else (ran_by, "")
-
-
-def options_to_write(options: Options) -> dict[str, Mapping[str, Array]]:
-    """What the run was told: groups of arrays, numbers under names that no variable has."""
-    return {
-        "initial": options.initial,
-        "options": {f"{name}=": np.array(number) for name, number in options.numbers.items()},
-    }
 
 
 def options_of_file(arrays: Mapping[str, Mapping[str, Array]]) -> Options:

@@ -23,18 +23,13 @@ from platewright.errors import PlatewrightError
 from platewright.family import Array
 from platewright.operations.split_partly_known import missing_name, observed_name
 from platewright.run.checks.sanity import check_counts
-from platewright.run.evidence.evidence_fit import EvidenceFit
-from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
 from platewright.run.exact.marginal import Marginal
-from platewright.run.hidden.em_fit import EstimatedFit
-from platewright.run.hidden.mean_field_fit import MeanFieldFit
-from platewright.run.points.fit import QuadratureFit
 from platewright.run.points.mixture import Mixture
 from platewright.run.points.number import Number
-from platewright.run.results.about_chains import about_chains, about_labels, about_sizes
+from platewright.run.results.about_chains import about_sizes
 from platewright.run.results.followers import worth_showing
+from platewright.run.results.outcome import DRAWS_FOR_MARGINALS, Outcome
 from platewright.run.results.quantity import Quantity
-from platewright.run.results.result import Result
 from platewright.run.results.table import GAP, Row, Summary, table_html
 from platewright.run.samplers.convergence import converged
 from platewright.run.samplers.sampled import Sampled, Summed
@@ -45,7 +40,7 @@ MOST_ROWS = 20
 FIRST, LAST = 8, 3
 
 
-def summary(fit: Result, most: int | None = MOST_ROWS, functions: bool = True) -> Summary:
+def summary(fit: Outcome, most: int | None = MOST_ROWS, functions: bool = True) -> Summary:
     """The table of all unknowns, and of functions of them unless these are not wanted.
 
     Of arrays with more than `most` elements only the first and last are shown.
@@ -63,9 +58,9 @@ def summary(fit: Result, most: int | None = MOST_ROWS, functions: bool = True) -
             rows += _rows(fit, name, found, most, notes)
         else:
             rows += _point_rows(fit, name, found, most, notes)
-    notes = [*_grouped(notes), *about_labels(fit), *about_chains(fit), *about_sizes(fit)]
+    notes = [*_grouped(notes), *fit.notes, *about_sizes(fit)]
     notes += [f"take care: {caution}" for caution in cautions(fit.derivation)]
-    return Summary(f"{fit.derivation.graph.title}: {fit.derivation.schema}{_score(fit)}", tuple(rows), tuple(notes))
+    return Summary(f"{fit.derivation.graph.title}: {fit.derivation.schema}{fit.score}", tuple(rows), tuple(notes))
 
 
 def _grouped(notes: Iterable[str]) -> list[str]:
@@ -77,34 +72,15 @@ def _grouped(notes: Iterable[str]) -> list[str]:
     return [f"{', '.join(several)}: {said}" for said, several in names.items()]
 
 
-def _score(fit: Result) -> str:
-    """The evidence where it is known, else the objective at the estimate."""
-    match fit:
-        case Fit() if fit.derivation.goal == "map":
-            return f", log joint {fit.log_joint:.6g}"
-        case Fit():
-            return f", log evidence {fit.log_evidence:.6g}" + ("" if fit.derivation.proper else " (up to a constant)")
-        case EstimatedFit():
-            return f", log joint {fit.log_joint:.6g}"
-        case EvidenceFit():
-            return f", {fit.evidence}"
-        case QuadratureFit():
-            constant = "" if fit.derivation.proper else " (up to a constant)"
-            return f", log evidence {fit.log_evidence:.6g} +- {fit.error:.1g}{constant}"
-        case MeanFieldFit():
-            return ", no bound" if fit.plain else f", log evidence at least {fit.lower_bound:.6g}"
-    return ""
-
-
-def _point_rows(fit: Result, name: str, found: Quantity, most: int | None, notes: list[str]) -> list[Row]:
+def _point_rows(fit: Outcome, name: str, found: Quantity, most: int | None, notes: list[str]) -> list[Row]:
     """An estimate has a value, and a standard error where that is known soon."""
     value = np.asarray(found.value, dtype=float)
-    error = _asked(found, "sd") if isinstance(fit, EstimatedFit) and fit.is_soon_known else None
+    error = _asked(found, "sd") if fit.shows_errors else None
     table = [value] if error is None or not np.isfinite(error).all() else [value, error]
     return _listed(fit, name, "estimate", table, most, notes)
 
 
-def _rows(fit: Result, name: str, found: Found, most: int | None, notes: list[str]) -> list[Row]:
+def _rows(fit: Outcome, name: str, found: Found, most: int | None, notes: list[str]) -> list[Row]:
     family = _family(found)
     if family == "Categorical" and isinstance(found, Marginal):
         return _level_rows(fit, name, family, np.exp(found.parameters["log_probabilities"]), most, notes)
@@ -133,7 +109,7 @@ def _rows(fit: Result, name: str, found: Found, most: int | None, notes: list[st
     return _listed(fit, name, family, table, most, notes, found.chains if isinstance(found, Sampled) else None)
 
 
-def _summed_rows(fit: Result, name: str, found: Summed, most: int | None, notes: list[str]) -> list[Row]:
+def _summed_rows(fit: Outcome, name: str, found: Summed, most: int | None, notes: list[str]) -> list[Row]:
     """Sums of draws have a mean and a spread, or shares of levels."""
     notes.append(f"{name}: sums of {found.total.count} draws, none of which was kept")
     if fit.derivation.graph.nodes[name].domain.kind == "levels":
@@ -142,7 +118,7 @@ def _summed_rows(fit: Result, name: str, found: Summed, most: int | None, notes:
 
 
 def _listed(
-    fit: Result,
+    fit: Outcome,
     name: str,
     family: str,
     table: list[Array],
@@ -168,14 +144,14 @@ def _listed(
     return rows
 
 
-def _wanted(fit: Result, name: str, shape: tuple[int, ...]) -> Array:
+def _wanted(fit: Outcome, name: str, shape: tuple[int, ...]) -> Array:
     """The elements to show: of missing cells, those that are missing; the others say nothing of the data."""
     columns: Mapping[str, Array] = getattr(fit, "columns", {})
     seen = columns.get(observed_name(name.removesuffix(missing_name("")))) if name.endswith(missing_name("")) else None
     return np.ones(shape, dtype=bool) if seen is None or seen.shape != shape else seen == 0
 
 
-def _level_rows(fit: Result, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
+def _level_rows(fit: Outcome, name: str, family: str, chances: Array, most: int | None, notes: list[str]) -> list[Row]:
     """A category has no mean: one row a level, with its probability where the mean stands."""
     node = fit.derivation.graph.nodes[name]
     levels = str(node.domain.levels)
@@ -233,14 +209,14 @@ def _places(shape: tuple[int, ...], most: int | None, wanted: Array) -> Iterator
         yield tuple(int(at) for at in np.unravel_index(one, shape))
 
 
-def element_name(fit: Result, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
+def element_name(fit: Outcome, name: str, axes: tuple[str, ...], place: tuple[int, ...]) -> str:
     """`w[height]`: the name with the labels of its position."""
     if not place:
         return name
     return f"{name}[{', '.join(label_of(fit, plate, at) for plate, at in zip(axes, place))}]"
 
 
-def label_of(fit: Result, plate: str, at: int) -> str:
+def label_of(fit: Outcome, plate: str, at: int) -> str:
     """What a position on a plate is called: its label in the data or the model, else its number."""
     labels = fit.labels.get(plate)
     if labels is None and plate in fit.derivation.graph.plates:
@@ -251,6 +227,6 @@ def label_of(fit: Result, plate: str, at: int) -> str:
     return str(labels[at]) if labels is not None and at < len(labels) else str(at)
 
 
-def summary_html(fit: Result) -> str:
+def summary_html(fit: Outcome) -> str:
     """The table of a fit for notebooks, with the line that says how it was found."""
     return f"{table_html(summary(fit))}<div><small>{escape(fit.how)}</small></div>"

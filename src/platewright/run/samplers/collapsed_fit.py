@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,18 @@ from platewright.backends.c.compile import find_compiler
 from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.xoshiro import Xoshiro
 from platewright.backends.numpy.learning import DEFAULTS, Options
-from platewright.errors import BackendError, ParameterError, UnknownName
+from platewright.errors import BackendError, NotLearned, ParameterError, UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
 from platewright.run.checks.initial import checked_initial
 from platewright.run.checks.room import check_draws
 from platewright.run.checks.sanity import check_counts
 from platewright.run.door import Expected, as_values_of
+from platewright.run.evidence.evidence import Evidence
 from platewright.run.exact.native import _warn_once
+from platewright.run.results.outcome import Written
+from platewright.run.results.saving_sums import sums_to_write
+from platewright.run.results.writing import collapsed, options_to_write
 from platewright.run.samplers.collapsed import HIDDEN, RANDOM, CollapsedSampler
 from platewright.run.samplers.collapsed_data import CollapsedData
 from platewright.run.samplers.extending import FIRST, MOST, reached, until_enough
@@ -56,6 +60,17 @@ class CollapsedFit(SampledFit):
         """One line: which algorithm ran."""
         why = f": {self.why}" if self.why else ""
         return f"{self.derivation.schema}: {self.derivation.summary} ({self.ran_by}{why})"
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """There is none."""
+        raise NotLearned("a collapsed run keeps no conditionals of its parameters", hint='learn(data, goal="evidence")')
+
+    def written(self) -> Written:
+        """What a file keeps of the draws."""
+        trace = {} if self.log_joint is None else {"log joint": self.log_joint}
+        groups = {"chains": self.chains, "means": self.means, "trace": trace, "columns": self.columns}
+        return collapsed(self, {**groups, **options_to_write(self.options), **sums_to_write(self.sums)}, self.why)
 
     def _mean(self, name: str) -> Array:
         """Of a parameter its conditional mean, averaged over the kept sweeps."""

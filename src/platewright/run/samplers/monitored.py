@@ -11,8 +11,9 @@ import numpy as np
 from platewright.errors import PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Graph
-from platewright.run.exact.fit import DRAWS_FOR_MARGINALS, Fit
+from platewright.run.exact.fit import Fit
 from platewright.run.points.fit import QuadratureFit
+from platewright.run.results.outcome import DRAWS_FOR_MARGINALS
 from platewright.run.results.table import Row, Summary
 from platewright.run.samplers.deviance import Criteria, criteria
 from platewright.run.samplers.monitoring import Drawn, Place

@@ -15,17 +15,22 @@ from platewright.backends.c.expression import Unprintable
 from platewright.backends.kernels.bounded_draws import put_within
 from platewright.backends.numpy.learning import DEFAULTS, Options
 from platewright.derive.cautions import improper_unknowns
-from platewright.errors import BackendError, PlatewrightError, UnknownName
+from platewright.errors import BackendError, NotLearned, PlatewrightError, UnknownName
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint
 from platewright.run.checks.computed import check_computed, computed_probabilities
 from platewright.run.checks.initial import checked_initial
 from platewright.run.checks.room import check_draws
 from platewright.run.checks.sanity import check_counts, check_near
+from platewright.run.evidence.evidence import Evidence
 from platewright.run.exact.native_blocks import thread_count
+from platewright.run.results.about_chains import about_chains, about_labels, relabelled
 from platewright.run.results.followers import followers, worth_showing
+from platewright.run.results.outcome import Written
 from platewright.run.results.predicting import RowPrediction, predict_rows
 from platewright.run.results.result import Result
+from platewright.run.results.saving_sums import sums_to_write
+from platewright.run.results.writing import iterated, options_to_write
 from platewright.run.samplers.averaging import expected_value
 from platewright.run.samplers.bounded_draws import bounds_of
 from platewright.run.samplers.convergence import Slow, converged, slowest
@@ -171,6 +176,36 @@ class SampledFit(Result):
             return Summed(name, self.sums[name]).shares
         size = levels_of(nodes[name], self.sizes)
         return np.stack([(self.flat[name] == level).mean(axis=0) for level in range(size)], axis=-1)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Labels that could be swapped, and what the chains say against their numbers."""
+        return (*about_labels(self.symmetries, relabelled(self)), *about_chains(self))
+
+    def parameters(self) -> dict[str, Array]:
+        """The draws of all chains, under the labels that they had."""
+        return {name: one_after_another(values) for name, values in self.chains.items()}
+
+    def draws_by_chain(self, count: int, seed: int | None) -> tuple[dict[str, Array], str]:
+        """The chains as they are, under labels that agree, and functions of them."""
+        if self.sums and not self.chains:
+            raise NotLearned("no draw was kept", hint=f'keep=["{next(iter(self.sums))}"] keeps some')
+        functions = {name: self.followed(name) for name in self.functions}
+        return {name: np.asarray(values) for name, values in {**self.matched, **functions}.items()}, "chains"
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The log evidence by Chib's method."""
+        from platewright.run.evidence.evidence_chib import chib
+
+        if self.sums:
+            raise NotLearned(f"the draws of `{next(iter(self.sums))}` were not kept", hint="learn without keep=")
+        return chib(self.derivation, self.columns, self.sizes, self.chains, self.seed)
+
+    def written(self) -> Written:
+        """What a file keeps of the draws."""
+        groups = {"chains": self.chains, "columns": self.columns, **options_to_write(self.options)}
+        return iterated(self, {**groups, **sums_to_write(self.sums)}, why=self.why)
 
     def diagnostics(self) -> dict[str, dict[str, Array]]:
         """R-hat and effective sample size of every quantity, under labels that agree."""
