@@ -8,7 +8,7 @@ from scipy import stats
 
 import platewright as pw
 from platewright.family import Array
-from platewright.run.samplers.bounded_draws import BlockWithinBounds
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.schemas.gibbs import BoundedBlock
 
 
@@ -103,6 +103,7 @@ def test_the_plan_names_the_bounds_and_what_is_inverted() -> None:
     block = plan.plan.blocks[0]
     assert isinstance(block, BoundedBlock)
     assert "between its bounds (below end[n]; above none) by inverting Normal" in plan.explain()
-    mover = BlockWithinBounds(plan.plan.graph, block, {"n": 2})
-    lower, upper = mover.bounds({"end": np.array([1.0, -3.0])})
+    values = {"t": np.ones(2), "end": np.array([1.0, -3.0]), "mu": np.array(0.0), "tau": np.array(1.0)}
+    moved = Moved(sampler_at(plan.plan, values, {"n": 2}), 0)
+    lower, upper = moved.mover.bounds(moved.everything({}))
     assert lower.tolist() == [1.0, -3.0] and np.isinf(upper).all()

@@ -9,9 +9,10 @@ from scipy import stats
 import platewright as pw
 from backends.test_gibbs_source import test_a_sweep_is_the_library_s as sweep_is_the_library_s
 from platewright.algebra.evaluate import elementwise
+from platewright.backends.numpy.movers import MoverText
 from platewright.families import FAMILIES
 from platewright.family import Array
-from platewright.run.samplers.bounded_draws import BlockWithinBounds
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.run.samplers.effective_size import effective_size
 from platewright.run.samplers.native_gibbs import compiled_gibbs, gibbs_in_memory
 from platewright.schemas import censored
@@ -69,7 +70,7 @@ def check_classes(case: Case) -> None:
         ]
         chance = np.array(logs) - np.logaddexp(*logs)
         for z in (np.zeros(5, int), np.ones(5, int), np.array([0, 1, 0, 0, 1])):
-            found = log_conditional(first, small, {"z": z})
+            found = log_conditional(first, plan_of(case), small, {"z": z})
             assert found == pytest.approx(chance[z, np.arange(5)].sum(), abs=1e-9)
 
 
@@ -91,10 +92,11 @@ ENDS = np.array([0.0, 0.5, 3.0, 60.0, 2000.0])
 
 
 def numpy_times(case: Case) -> None:
-    _, _, then = blocks_of(case)
     small = instance(case, 1)
     values = {**small.values, "end": ENDS, "z": np.array([0, 1, 0, 0, 0]), "rate": np.array(1.3)}
-    mover = BlockWithinBounds(small.graph, then, small.sizes)
+    plan = plan_of(case)
+    at, _, _ = blocks_of(case)
+    mover = Moved(sampler_at(plan, values, small.sizes), at + 1).mover
     generator = np.random.default_rng(0)
     drawn = np.array([mover.move(values, generator)["t"] for _ in range(1500)])
     check_times(case, drawn, ENDS, np.where(values["z"], 0.02, 1.3))
@@ -195,8 +197,8 @@ MUTANTS = (
     ),
     Mutant(
         "times begin anew at nought",
-        BlockWithinBounds._inverted,
-        "log_mass + np.log1p(-share)",
+        MoverText._beyond,
+        "{self._full(block.log_beyond, node.axes)} + np.log1p(-share)",
         "np.log1p(-share)",
         lambda: numpy_times(CASES[1]),
     ),

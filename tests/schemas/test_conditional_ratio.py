@@ -11,17 +11,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from platewright.algebra.evaluate import Environment, elementwise
+from platewright.algebra.evaluate import Environment, elementwise, evaluate
 from platewright.backends.kernels.hidden_chain import forward
+from platewright.family import Array, Family
 from platewright.language.plate import beginning
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights
-from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.bounded_draws import BlockWithinBounds
-from platewright.run.samplers.slicing import element_density
 from platewright.run.samplers.starting import starting_values
-from platewright.run.samplers.weighed import BlockWeighed
 from platewright.schemas.gibbs import (
     Block,
     BoundedBlock,
@@ -73,9 +71,11 @@ def points(block: Block, small: Instance, seed: int) -> list[Values]:
     return found
 
 
-def log_conditional(block: Block, small: Instance, point: Values) -> float:
+def log_conditional(block: Block, plan: GibbsPlan, small: Instance, point: Values) -> float:
     """The log density of a block's conditional at a point, as the sampler knows it."""
     environment = Environment(small.values, small.sizes)
+    kinds = [(type(each), each.variables) for each in plan.blocks]
+    moved = Moved(sampler_at(plan, small.values, small.sizes), kinds.index((type(block), block.variables)))
     match block:
         case ExactBlock():
             program = block.plan.program
@@ -85,10 +85,10 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
             computed = finish(program, module, statistics, others, small.sizes)
             return Posterior(block.plan, computed, others, small.sizes).log_density(point)
         case WeighedBlock():
-            return BlockWeighed(small.graph, block, small.columns, small.sizes).log_weight({**small.values, **point})
+            return moved.log_weight(point)
         case SliceBlock():
             (name,) = block.variables
-            density = element_density(small.graph.nodes[name], block.factors, environment)
+            density = moved.mover.density(moved.everything({}))
             return float(np.sum(density(np.asarray(point[name], dtype=float))))
         case ChainBlock():
             (name,) = block.variables
@@ -105,13 +105,54 @@ def log_conditional(block: Block, small: Instance, point: Values) -> float:
             return float(total) - float(forward(weights)[1].sum())
         case BoundedBlock() if block.family is not None or block.plan is not None:
             (name,) = block.variables
-            family, parameters = BlockWithinBounds(small.graph, block, small.sizes).conditional(small.values)
+            family, parameters = without_bounds(block, small)
+            check_inversion(block, small, moved, family, parameters)
             return float(np.sum(elementwise(family.log_density, {**parameters, "x": np.asarray(point[name])})))
-        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | MirrorBlock() | BoundedBlock():
-            moved = BlockDensity(small.graph, block.variables, block.factors, (), small.sizes)
-            moved.given(small.values)
-            return moved.at_values(point)
+        case BoundedBlock():
+            return moved.log_elements(point)
+        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | MirrorBlock():
+            return moved.density.at_values(moved.sampler.printed.named(point))
     raise AssertionError(block)
+
+
+def without_bounds(block: BoundedBlock, small: Instance) -> tuple[Family, dict[str, Array]]:
+    """The family of the conditional without its bounds, with its parameters."""
+    (name,) = block.variables
+    if block.family is not None:
+        environment, axes = Environment(small.values, small.sizes), small.graph.nodes[name].axes
+        return block.family, {key: np.array(evaluate(value, environment, axes)) for key, value in block.parameters}
+    assert block.plan is not None
+    program = block.plan.program
+    module = loaded(program)
+    others = {key: value for key, value in small.values.items() if key != name}
+    statistics = module.statistics(*arguments(program, module, others, small.sizes))
+    computed = finish(program, module, statistics, others, small.sizes)
+    found = Posterior(block.plan, computed, others, small.sizes).marginal(name)
+    assert found is not None  # all else is known
+    return found.family, dict(found.parameters)
+
+
+def check_inversion(
+    block: BoundedBlock, small: Instance, moved: Moved, family: Family, parameters: dict[str, Array]
+) -> None:
+    """Points between the bounds leave their share of the mass there below them."""
+    if block.log_beyond is not None:
+        return
+    values = moved.everything({})
+    lower, upper = moved.mover.bounds(values)
+    assert family.cumulative is not None
+    mass = {
+        x: np.clip(elementwise(family.cumulative, {**parameters, "x": at}), 0, 1)
+        for x, at in (
+            ("low", np.where(np.isfinite(lower), lower, -1e300)),
+            ("high", np.where(np.isfinite(upper), upper, 1e300)),
+        )
+    }
+    share = np.full(np.shape(lower), 0.3)
+    found, sure = moved.mover.inverted(values, lower, upper, share)
+    below = elementwise(family.cumulative, {**parameters, "x": found})
+    wanted = mass["low"] + 0.3 * (mass["high"] - mass["low"])
+    assert np.max(np.where(sure, np.abs(below - wanted), 0.0)) < 1e-9
 
 
 def log_joint_without(block: Block, plan: GibbsPlan, small: Instance, point: Values, joint: Joint | None) -> float:
@@ -123,7 +164,7 @@ def log_joint_without(block: Block, plan: GibbsPlan, small: Instance, point: Val
         if gone & set(other.variables):
             assert isinstance(other, ExactBlock) and set(other.variables) <= gone
             drawn = {name: small.values[name] for name in other.variables}
-            found -= log_conditional(other, replace(small, values=values), drawn)
+            found -= log_conditional(other, plan, replace(small, values=values), drawn)
     return found
 
 
@@ -137,7 +178,7 @@ def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0, joint: Jo
         assert len(inside) >= 2
         found = inside[:3]
     whole = [log_joint_without(block, plan, small, point, joint) for point in found]
-    own = [log_conditional(block, small, point) for point in found]
+    own = [log_conditional(block, plan, small, point) for point in found]
     assert np.isfinite([*whole, *own]).all()
     difference = np.diff(whole) - np.diff(own)
     return float(np.max(np.abs(difference) / (1 + np.abs(whole[1:]) + np.abs(whole[:-1]))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,11 +17,10 @@ from platewright.backends.kernels.path_energy import Energies, Told
 from platewright.errors import DivergenceWarning, EnergyWarning
 from platewright.family import Array
 from platewright.graph.graph import read_graph
-from platewright.run.samplers.moving import mover as mover_of_block
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.run.samplers.native_gibbs import compiled_gibbs
 from platewright.run.samplers.native_gibbs_moves import AT, movers_of
 from platewright.run.samplers.path_warnings import warn_of_paths
-from platewright.run.samplers.scale_moves import BlockAlongScale
 from platewright.schemas.gibbs import GibbsPlan, HamiltonianBlock, ScaleBlock, plan_gibbs
 from platewright.schemas.scaling import scaled_form
 from schemas.coupled import COUPLED, logistic_weights
@@ -106,7 +106,10 @@ def check_scale_move(count: int = 1500) -> None:
     graph = read_graph(scaled_noise())
     form = scaled_form(graph.nodes["e"])
     assert form is not None
-    mover = BlockAlongScale(graph, ScaleBlock(("tau", "e"), graph.factors, (form,), ""), {"n": 6})
+    plan = plan_gibbs(graph, "posterior")
+    assert isinstance(plan, GibbsPlan)
+    plan = replace(plan, blocks=(ScaleBlock(("tau", "e"), graph.factors, (form,), ""),))
+    mover = Moved(sampler_at(plan, {"tau": np.array(1.0), "e": np.zeros(6)}, {"n": 6}), 0).mover
     generator = np.random.default_rng(8)
     scales, noises = [], []
     for _ in range(count):
@@ -156,8 +159,8 @@ def mover_of(name: str) -> tuple[HamiltonianMover, dict[str, Array]]:
     small = instance(case, 0)
     plan = plan_gibbs(case.graph, "posterior")
     assert isinstance(plan, GibbsPlan)
-    block = next(block for block in plan.blocks if isinstance(block, HamiltonianBlock))
-    found = mover_of_block(small.graph, block, small.columns, small.sizes)
+    number = next(n for n, block in enumerate(plan.blocks) if isinstance(block, HamiltonianBlock))
+    found = Moved(sampler_at(plan, small.values, small.sizes), number).mover
     assert isinstance(found, HamiltonianMover)
     return found, small.values
 

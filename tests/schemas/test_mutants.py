@@ -22,13 +22,14 @@ from platewright.backends.kernels import (
     slices,
 )
 from platewright.backends.kernels import hidden_chain as chains
-from platewright.backends.numpy import mean_field_support
+from platewright.backends.numpy import mean_field_support, movers
 from platewright.backends.numpy.em import EMEmitter
+from platewright.backends.numpy.gibbs import GibbsEmitter
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.mean_field import MeanFieldEmitter
 from platewright.errors import PlatewrightError
 from platewright.run.hidden import chain
-from platewright.run.samplers import gibbs, slicing
+from platewright.run.samplers import gibbs
 from platewright.schemas import chain_group, chain_programs, closed_forms, expectations, integrated, rough, slopes, soft
 from platewright.schemas import gibbs as blocks
 from schemas import (
@@ -157,12 +158,10 @@ MUTANTS: tuple[Mutant, ...] = (
            "            if number is None:\n"
            "                continue",
            partial(joint, "known_variance")),
-    mutant("counts are not updated", Sampler.drawn,
-           "{**self.data, **self.printed.named(self.values)}",
-           "self.__dict__.setdefault('first', {}).setdefault(\n"
-           "        number, {**self.data, **self.printed.named(self.values)})",
+    mutant("counts are not updated", GibbsEmitter.sweep, "({{**data, **values}}, size, generator)",
+           "({{**values, **data}}, size, generator)",
            partial(test_schemas_agree.classes_alike, "poissons")),
-    mutant("a draw has the wrong sign", Sampler.drawn, "np.asarray(value) for name",
+    mutant("a draw has the wrong sign", Sampler.sweep, "np.asarray(value) for name",
            "(-np.asarray(value) if name == 'mu' else np.asarray(value)) for name", partial(joint, "shared_precision")),
     # slices
     mutant("a slice forgets the height", slices.slice_step, "density(value) - generator.exponential(size=value.shape)",
@@ -173,10 +172,11 @@ MUTANTS: tuple[Mutant, ...] = (
            sliced),
     mutant("trials lean to the low end", slices.slice_step, "(high - low) * generator.random(value.shape)",
            "(high - low) * generator.random(value.shape) ** 2", sliced),
-    mutant("a slice forgets a factor", slicing.element_density, "zip(factors, codes, strict=True)",
-           "list(zip(factors, codes, strict=True))[1:]", partial(ratio, "overdispersed")),
-    mutant("a slice forgets the Jacobian of a scale", slicing.element_density,
-           "        return total\n", "        return total + np.log(value)\n", partial(ratio, "rates_of_groups")),
+    mutant("a slice forgets a factor", movers.MoverText._elementwise, "for factor in factors:",
+           "for factor in factors[1:]:", partial(ratio, "overdispersed")),
+    mutant("a slice takes a Jacobian that is not there", slices.within,
+           "found = log_factors(safe.astype(np.int64) if counts else safe)",
+           "found = log_factors(safe) + np.log(safe)", partial(ratio, "rates_of_groups")),
     mutant("blocks forget that the others are known", closed_forms.given_all_but,
            "graph.known | (set(graph.unknown) - wanted)", "graph.known", partial(ratio, "known_variance")),
     # sites

@@ -16,15 +16,11 @@ from platewright.elimination.state import TableConditional
 from platewright.family import Array
 from platewright.language.plate import beginning
 from platewright.program.statements import Triangularise
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.run.exact.chain_moments import whole_root
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights
-from platewright.run.samplers.block_density import BlockDensity
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs, compiled_gibbs
-from platewright.run.samplers.orbit_moves import BlockAlongOrbit
-from platewright.run.samplers.scale_moves import BlockAlongScale
-from platewright.run.samplers.slicing import element_density
-from platewright.run.samplers.weighed import BlockWeighed
 from platewright.schemas.blocks import (
     Block,
     BoundedBlock,
@@ -122,11 +118,17 @@ def check_exact(block: ExactBlock, number: int, chain: NativeChain, small: Insta
     return seen
 
 
+def moved_at(chain: NativeChain, number: int, small: Instance) -> Moved:
+    """A block as NumPy moves it, at the same values."""
+    return Moved(sampler_at(chain.owner.plan, small.values, small.sizes), number)
+
+
 def check_weighed(block: WeighedBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """The log weights of all values of each element, the others as they are."""
-    mover = BlockWeighed(small.graph, block, small.columns, small.sizes)
+    moved = moved_at(chain, number, small)
+    mover, values = moved.mover, moved.everything({})
     expected = [
-        [mover.scores(small.values, name, site, lowest, levels) for site in range(int(np.prod(shape, dtype=int)))]
+        [mover.scores(values, name, site, lowest, levels) for site in range(int(np.prod(shape, dtype=int)))]
         for name, shape, lowest, levels in mover.unknowns
     ]
     found = chain.weights_of_tables(number, [np.shape(weights) for weights in expected])
@@ -139,8 +141,8 @@ def check_weighed(block: WeighedBlock, number: int, chain: NativeChain, small: I
 def check_slice(block: SliceBlock | BoundedBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities between points: C leaves out what does not depend on the value."""
     (name,) = block.variables
-    environment = Environment(small.values, small.sizes)
-    density = element_density(small.graph.nodes[name], block.factors, environment)
+    moved = moved_at(chain, number, small)
+    density = moved.mover.density(moved.everything({}))
     tried = [np.asarray(point[name], float) for point in points(block, small, 1)]
     expected = [density(value) for value in tried]
     found = [chain.densities(number, value) for value in tried]
@@ -172,9 +174,7 @@ def check_chain(block: ChainBlock, number: int, chain: NativeChain, small: Insta
 
 def check_path(block: HamiltonianBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities, gradients, and what the rest fixes of the precision."""
-    graph = chain.owner.plan.graph
-    density = BlockDensity(graph, block.variables, block.factors, block.slopes, small.sizes, block.scaled)
-    density.given(small.values)
+    density = moved_at(chain, number, small).density
     tried = [np.random.default_rng(seed).normal(size=density.coordinates.size) for seed in range(3)]
     expected = [density.with_gradient(u) for u in tried]
     found = [chain.gradients(number, u) for u in tried]
@@ -191,10 +191,10 @@ def check_path(block: HamiltonianBlock, number: int, chain: NativeChain, small: 
 
 def check_coordinates(block: CoordinateBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities between points, and where they are impossible."""
-    density = BlockDensity(chain.owner.plan.graph, block.variables, block.factors, (), small.sizes)
-    density.given(small.values)
+    moved = moved_at(chain, number, small)
+    density = moved.density
     with np.errstate(all="ignore"):
-        u = density.coordinates.free(small.values)
+        u = density.coordinates.free(moved.everything({}))
     shifts = [np.random.default_rng(seed).normal(size=len(u)) for seed in range(12)]
     tried = [u + 0.25, *(u + 0.25 + shift for shift in shifts)]
     expected = np.array([density.log_density(at) for at in tried])
@@ -208,10 +208,12 @@ def check_coordinates(block: CoordinateBlock, number: int, chain: NativeChain, s
 
 def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities along the scale, with the noise that the present values have."""
-    mover = BlockAlongScale(chain.owner.plan.graph, block, small.sizes)
+    moved = moved_at(chain, number, small)
+    mover, here = moved.mover, moved.everything({})
     with np.errstate(all="ignore"):
-        noise = mover.standardised(small.values)
-        u = float(mover.coordinate.free(small.values)[0])
+        mover.given(here)
+        noise = mover.standardised(here)
+        u = float(mover.coordinate.free(here)[0])
         tried = [u, u + 0.3, u - 0.7]
         expected = np.array([mover.height(at, noise) for at in tried])
     for form, values in zip(block.scaled, noise, strict=True):
@@ -223,10 +225,11 @@ def check_scale(block: ScaleBlock, number: int, chain: NativeChain, small: Insta
 
 def check_orbit(block: OrbitBlock, number: int, chain: NativeChain, small: Instance) -> int:
     """Differences of log densities along the orbit from the present values."""
-    mover = BlockAlongOrbit(chain.owner.plan.graph, block, small.sizes)
+    moved = moved_at(chain, number, small)
+    mover = moved.mover
     tried = [0.0, 0.3, -0.7]
     with np.errstate(all="ignore"):
-        start = mover.start(small.values)
+        start = mover.start(moved.everything({}))
         expected = np.array([mover.height(at, start) for at in tried])
     for name, values in start.values.items():
         chain.arrays[f"{number}:{start_of(name)}"][...] = values

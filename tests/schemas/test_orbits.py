@@ -7,7 +7,7 @@ import pytest
 
 import platewright as pw
 from platewright.family import Array
-from platewright.run.samplers.orbit_moves import BlockAlongOrbit
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.schemas.blocks import OrbitBlock
 from platewright.schemas.gibbs import GibbsPlan, plan_gibbs
 from schemas.coupled import COUPLED
@@ -39,9 +39,10 @@ def test_what_the_unknowns_make_stays_all_along_the_orbit(name: str) -> None:
     plan = plan_gibbs(case.graph, "posterior")
     assert isinstance(plan, GibbsPlan)
     blocks = orbit_blocks(plan)
+    sampler = sampler_at(plan, small.values, small.sizes)
     assert [block.along for block in blocks] == (["stretch"] if name == "products" else ["stretch", "shift"])
     for block in blocks:
-        mover = BlockAlongOrbit(plan.graph, block, small.sizes)
+        mover = Moved(sampler, plan.blocks.index(block)).mover
         start = mover.start(small.values)
         for at in (-1.3, 0.4, 2.0):
             moved, _ = mover.placed(at, start)
@@ -53,9 +54,10 @@ def test_what_the_unknowns_make_stays_all_along_the_orbit(name: str) -> None:
 def along_orbits(plan: GibbsPlan, small: Instance, generator: np.random.Generator) -> dict[str, Array]:
     """Unknowns after moves along their orbits alone."""
     values = dict(small.values)
+    sampler = sampler_at(plan, small.values, small.sizes)
     for _ in range(3):
         for block in orbit_blocks(plan):
-            values |= BlockAlongOrbit(plan.graph, block, small.sizes).move(values, generator)
+            values |= Moved(sampler, plan.blocks.index(block)).mover.move(values, generator)
     return {name: values[name] for name in small.hidden}
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.kernels.sites import greedy_colours
+from platewright.backends.kernels.sites import SiteMover, greedy_colours
 from platewright.errors import NotSolvable
 from platewright.family import Array
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.run.samplers.gibbs import Sampler
-from platewright.run.samplers.sites import BlockSites
 from platewright.schemas.gibbs import GibbsPlan, SiteBlock, SliceBlock, plan_gibbs
 from schemas.small_instance import Case, Instance, instance, log_joint
 
@@ -133,21 +133,24 @@ def site_ratio(case: Case, seed: int) -> float:
     plan = plan_gibbs(case.graph, "posterior")
     assert isinstance(plan, GibbsPlan)
     worst = 0.0
-    for block in plan.blocks:
+    for number, block in enumerate(plan.blocks):
         if not isinstance(block, SiteBlock):
             continue
-        mover = BlockSites(small.graph, block, small.columns, small.sizes)
-        mover.prepare(small.values)
-        flat = np.array(small.values[mover.name]).ravel()
+        (name,) = block.variables
+        moved = Moved(sampler_at(plan, small.values, small.sizes), number)
+        mover, here = moved.mover, moved.everything({})
+        assert isinstance(mover, SiteMover)
+        mover.prepare(here)
+        flat = np.array(small.values[name]).ravel()
         assert mover.classes
         for sites, rows in zip(mover.members, mover.classes, strict=True):
-            scores = mover.scores(small.values, flat, sites, rows)
+            scores = mover.scores(here, flat, sites, rows)
             for k, site in enumerate(sites):
                 joint = []
                 for level in range(mover.levels):
                     tried = flat.copy()
                     tried[site] = mover.lowest + level
-                    values = {**small.values, mover.name: tried.reshape(mover.shape)}
+                    values = {**small.values, name: tried.reshape(mover.shape)}
                     joint.append(log_joint(plan.factors, values, small.sizes))
                 worst = max(worst, float(np.max(np.abs(np.diff(scores[k]) - np.diff(joint)))))
     return worst

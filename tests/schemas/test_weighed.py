@@ -12,7 +12,7 @@ import platewright as pw
 from platewright.algebra import expand
 from platewright.backends.kernels import weighed as kernel
 from platewright.family import Array
-from platewright.run.samplers.weighed import BlockWeighed
+from platewright.run.checks.verifying_moves import Moved, sampler_at
 from platewright.schemas import closed_forms, exact
 from platewright.schemas.gibbs import WeighedBlock, plan_gibbs
 from schemas import test_conditional_ratio
@@ -35,10 +35,11 @@ def ratio(case: Case) -> None:
 def scores_of(case: Case, seed: int) -> tuple[Array, dict[str, Array]]:
     """The log weights of all values of the first element of the first discrete unknown, and the values of all else."""
     small = instance(case, seed)
-    (block,) = [block for block in plan_of(case).blocks if isinstance(block, WeighedBlock)]
-    mover = BlockWeighed(small.graph, block, small.columns, small.sizes)
-    name, _, lowest, levels = mover.unknowns[0]
-    return mover.scores(small.values, name, 0, lowest, levels), small.values
+    plan = plan_of(case)
+    (number,) = [number for number, block in enumerate(plan.blocks) if isinstance(block, WeighedBlock)]
+    moved = Moved(sampler_at(plan, small.values, small.sizes), number)
+    name, _, lowest, levels = moved.mover.unknowns[0]
+    return moved.mover.scores(moved.everything({}), name, 0, lowest, levels), small.values
 
 
 def same_up_to_a_constant(found: Array, wanted: Array) -> None:

@@ -231,7 +231,7 @@ def _run(
     store = _checkpoint(plan, columns, path, {**options, "seed": seed, "backend": backend})
     chains, choice = run_gibbs(plan, columns, sizes, seed=seed, backend=backend, checkpoint=store, **options)
     by: dict[str, Any] = {"labels": labels, "seed": seed, "backend": choice.backend, "made_by": choice.made_by}
-    return SampledFit(plan, columns, sizes, chains, choice.why, **by, sums=choice.sums, told=choice.told)
+    return SampledFit(choice.plan or plan, columns, sizes, chains, choice.why, **by, sums=choice.sums, told=choice.told)
 
 
 def _checkpoint(

@@ -166,10 +166,10 @@ class GibbsEmitter(Emitter):
         """Where the tools stand that samplers share."""
         return KERNELS
 
-    def drawing(self) -> list[str]:
-        """The functions that draw exact blocks and hidden chains, and what these need once."""
-        drawn = [self.block(n, b) for n, b in enumerate(self.plan.blocks) if isinstance(b, ExactBlock | ChainBlock)]
-        return [*drawn, *self.fixed_functions(), self.prepared_function()]
+    def sweeping(self) -> list[str]:
+        """The functions of a sweep, and what these need once."""
+        blocks = [self.block(number, block) for number, block in enumerate(self.plan.blocks)]
+        return [*self.fixed_functions(), self.prepared_function(), *blocks, self.movers_function(), self.sweep()]
 
     def learning(self) -> list[str]:
         """The chains, and the loop over the sweeps of one; with movers they learn during warm-up."""
@@ -202,8 +202,8 @@ class GibbsEmitter(Emitter):
     @cached_property
     def fixed(self) -> dict[int, Program]:
         """By the number of a block the part of its program that is computed once."""
-        blocks = {n: block for n, block in enumerate(self.plan.blocks) if isinstance(block, ExactBlock)}
-        found = {n: split_program(block.plan.program, self.changing)[0] for n, block in blocks.items()}
+        plans = {n: block.plan for n, block in enumerate(self.plan.blocks) if getattr(block, "plan", None) is not None}
+        found = {n: split_program(plan.program, self.changing)[0] for n, plan in plans.items()}
         return {n: program for n, program in found.items() if program.passes}
 
     def fixed_functions(self) -> list[str]:
@@ -234,11 +234,7 @@ class GibbsEmitter(Emitter):
         """A function that draws one block given all else."""
         match block:
             case ExactBlock():
-                fixed = self.fixed.get(number)
-                named = [(self.names(s.name), self.fixed_name(number, s.name)) for s in (fixed.passes if fixed else ())]
-                body = [f'{name} = data["{key}"]' for name, key in named]
-                self.program = split_program(block.plan.program, self.changing)[1]
-                body += [*single_passes(self), *self.finish_body()]
+                body = self.computed(number, block.plan.program)
                 for conditional in reversed(block.plan.conditionals):
                     body += draw_lines(self, conditional, self.nodes, self.families)
             case ChainBlock():
@@ -250,9 +246,18 @@ class GibbsEmitter(Emitter):
         doc = f"Draw {comment(', '.join(block.variables))} given all else."
         return self._making(block.variables, f"draw_{number}(data, size, generator)", doc, body)
 
+    def computed(self, number: int, program: Program) -> list[str]:
+        """The statements of the program of a block, what no unknown enters found among the data."""
+        kept, fixed = self.program, self.fixed.get(number)
+        named = [(self.names(s.name), self.fixed_name(number, s.name)) for s in (fixed.passes if fixed else ())]
+        self.program = split_program(program, self.changing)[1]
+        lines = [*(f'{name} = data["{key}"]' for name, key in named), *single_passes(self), *self.finish_body()]
+        self.program = kept
+        return lines
+
     def moved(self, number: int, block: Block) -> str:
         """The functions that the mover of a block asks for."""
-        text = MoverText(self, self.nodes, number, self._making)
+        text = MoverText(self, self.nodes, number, self._making, lambda program: self.computed(number, program))
         self.movers[number] = text.made(block, self.data)
         self.families += text.families
         return "\n\n\n".join(text.functions)

@@ -13,7 +13,6 @@ from platewright.algebra.expression import Constant, Expression, Index, Referenc
 from platewright.backends.kernels.coordinates import coordinates_kind
 from platewright.backends.naming import comment
 from platewright.backends.numpy.bending import BendingText
-from platewright.backends.numpy.draws import single_passes
 from platewright.backends.numpy.expression import float_text
 from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.modes import gaussian_lines, split_lines
@@ -51,8 +50,16 @@ Function = Callable[[Sequence[str], str, str, list[str]], str]
 class MoverText:
     """The functions of one block, and the expression that makes its mover."""
 
-    def __init__(self, emitter: Emitter, nodes: dict[str, Variable], number: int, function: Function) -> None:
+    def __init__(
+        self,
+        emitter: Emitter,
+        nodes: dict[str, Variable],
+        number: int,
+        function: Function,
+        computed: Callable[[Program], list[str]] = lambda program: [],
+    ) -> None:
         self.emitter, self.nodes, self.number, self.function = emitter, nodes, number, function
+        self.computed = computed
         self.printer, self.names = emitter.printer, emitter.names
         self.functions: list[str] = []
         self.families: list[tuple[Family, str]] = []
@@ -279,7 +286,7 @@ class MoverText:
         if block.family is not None:
             return block.family, self._assigned(node, dict(block.parameters))
         assert block.plan is not None
-        lines = self._computed(block.plan.program)
+        lines = self.computed(block.plan.program)
         conditional = next(c for c in block.plan.conditionals if node.name in c.variables)
         match conditional:
             case FamilyConditional():
@@ -287,13 +294,6 @@ class MoverText:
             case GaussianConditional():
                 return FAMILY_BY_NAME["Normal"], lines + self._gaussian(conditional, node)
         raise PlatewrightError(f"`{node.name}` within bounds has no standalone source")
-
-    def _computed(self, program: Program) -> list[str]:
-        kept = self.emitter.program
-        self.emitter.program = program
-        lines = [*single_passes(self.emitter), *self.emitter.finish_body()]
-        self.emitter.program = kept
-        return lines
 
     def _assigned(self, node: Variable, parameters: dict[str, Expression]) -> list[str]:
         made = {self.names(f"{node.name}.{key}"): self._full(value, node.axes) for key, value in parameters.items()}
@@ -339,7 +339,7 @@ class MoverText:
         return [f'"{self.names(node.name)}"', self._shape(node.axes), str(lowest), levels]
 
     def _weighed(self, block: WeighedBlock) -> str:
-        lines = [*self._computed(block.plan.program), f"return {self.names(EVIDENCE)}"]
+        lines = [*self.computed(block.plan.program), f"return {self.names(EVIDENCE)}"]
         shown = comment(", ".join(block.without))
         self._add("log_weight", f"The log of all factors with {shown} integrated out.", lines, made=block.without)
         ranges = ", ".join(f"({', '.join(self._range(self.nodes[name]))})" for name in block.variables)

@@ -50,7 +50,7 @@ def verify_iterations(plan: CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan, 
             blocks = [block for block in plan.blocks if isinstance(block, ExactBlock)]
             own = [block.plan.factors if block.without else plan.factors for block in blocks]
             exact = tuple(_ratio(b, factors, values, sizes, seed) for b, factors in zip(blocks, own, strict=True))
-            return Verification((*exact, *verify_moves(plan.graph, plan.blocks, plan.factors, values, sizes, seed)))
+            return Verification((*exact, *verify_moves(plan, values, sizes, seed)))
         case CollapsedPlan():
             return Verification(tuple(_collapsed(plan, move, values, sizes) for move in plan.moves))
         case EMPlan():

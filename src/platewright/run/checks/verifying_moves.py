@@ -9,10 +9,12 @@ The densities are those that the moves evaluate; the joint is taken from all fac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.density import Density
 from platewright.backends.kernels.hidden_chain import ChainWeights
 from platewright.family import Array
 from platewright.graph.graph import Factor, Graph
@@ -21,9 +23,7 @@ from platewright.run.checks.verifying import TOLERANCE, Law
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.hidden.chain import chain_weights
-from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.evidence_given import evidence_given
-from platewright.run.samplers.slicing import element_density
+from platewright.run.samplers.gibbs import Sampler
 from platewright.schemas.blocks import (
     Block,
     BoundedBlock,
@@ -38,6 +38,7 @@ from platewright.schemas.blocks import (
     SliceBlock,
     WeighedBlock,
 )
+from platewright.schemas.gibbs import GibbsPlan
 
 Values = Mapping[str, Array]
 Sizes = Mapping[str, int]
@@ -49,16 +50,16 @@ WIDTHS = tuple(np.geomspace(0.02, 1.0, TRIES).tolist())
 """How far from the first place the others are."""
 
 
-def verify_moves(
-    graph: Graph, blocks: Sequence[Block], factors: tuple[Factor, ...], values: Values, sizes: Sizes, seed: int
-) -> tuple[Law, ...]:
+def verify_moves(plan: GibbsPlan, values: Values, sizes: Sizes, seed: int) -> tuple[Law, ...]:
     """The laws of all blocks but exact ones, whose draws are checked as such."""
-    joint = _Joint(factors, values, sizes)
+    graph, joint = plan.graph, _Joint(plan.factors, values, sizes)
     generator = np.random.default_rng(seed)
+    sampler = sampler_at(plan, values, sizes)
     laws: list[Law] = []
-    for block in blocks:
+    for number, block in enumerate(plan.blocks):
+        moved = Moved(sampler, number)
         if isinstance(block, WeighedBlock):
-            laws += joint.weighed(graph, block, generator)
+            laws += joint.weighed(graph, block, moved, generator)
         if isinstance(block, ExactBlock) or getattr(block, "without", None):
             continue
         match block:
@@ -67,10 +68,45 @@ def verify_moves(
             case ChainBlock():
                 laws += joint.chain(graph, block, generator)
             case SliceBlock() | BoundedBlock():
-                laws += joint.slice(graph, block, generator)
+                laws += joint.slice(graph, block, moved, generator)
             case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | MirrorBlock():
-                laws += joint.path(graph, block, generator)
+                laws += joint.path(block, moved, generator)
     return tuple(laws)
+
+
+def sampler_at(plan: GibbsPlan, values: Values, sizes: Sizes) -> Sampler:
+    """A sampler that stands at given values of all unknowns."""
+    drawn = {name for block in plan.blocks for name in block.variables}
+    columns = {name: value for name, value in values.items() if name not in drawn}
+    here = {name: value for name, value in values.items() if name in drawn}
+    return Sampler(plan, columns, sizes, np.random.default_rng(0), here)
+
+
+class Moved:
+    """A block as its mover knows it: the printed functions at values of the plan."""
+
+    def __init__(self, sampler: Sampler, number: int) -> None:
+        self.sampler = sampler
+        self.mover: Any = sampler.movers.get(number)
+
+    def everything(self, point: Values) -> dict[str, Any]:
+        """All values, some of them others, as the mover knows them."""
+        return {**self.sampler.everything, **self.sampler.printed.named(point)}
+
+    def log_elements(self, point: Values) -> float:
+        """The log density of all elements of a slice, whose elements do not meet."""
+        return float(np.sum(self.mover.log_factors(self.everything(point))))
+
+    def log_weight(self, point: Values) -> float:
+        """What weighs values with others integrated out."""
+        return float(self.mover.log_weight(self.everything(point)))
+
+    @property
+    def density(self) -> Density:
+        """The density of a block on coordinates, with the rest held."""
+        density: Density = self.mover.density
+        density.given(self.sampler.everything)
+        return density
 
 
 class _Joint:
@@ -97,46 +133,45 @@ class _Joint:
             error = abs((density(a) - density(b)) - (first - second)) / (1 + abs(first) + abs(second))
         return [Law(f"log density of {', '.join(block.variables)}", float(error), bool(error < TOLERANCE))]
 
-    def slice(self, graph: Graph, block: SliceBlock | BoundedBlock, generator: np.random.Generator) -> list[Law]:
+    def slice(
+        self, graph: Graph, block: SliceBlock | BoundedBlock, moved: Moved, generator: np.random.Generator
+    ) -> list[Law]:
         """Elements do not meet: their conditionals add up to the change of the joint."""
         (name,) = block.variables
         node = graph.nodes[name]
         here = np.asarray(self.values[name], dtype=float)
-        log_elements = element_density(node, block.factors, Environment(self.values, self.sizes))
         counts = node.domain.kind == "integer"
         points: list[Values] = [{name: here}]
         for width in WIDTHS:
             near = here * np.exp(width * generator.standard_normal(here.shape))
-            moved = here + generator.integers(-1, 2, here.shape) if counts else near
-            inside = np.all((moved >= node.domain.lower) & (moved <= node.domain.upper))
-            if inside and np.any(moved != here):
-                points.append({name: moved})
-        return self.ratio(block, lambda point: float(np.sum(log_elements(point[name]))), points)
+            there = here + generator.integers(-1, 2, here.shape) if counts else near
+            inside = np.all((there >= node.domain.lower) & (there <= node.domain.upper))
+            if inside and np.any(there != here):
+                points.append({name: there})
+        return self.ratio(block, moved.log_elements, points)
 
     def path(
         self,
-        graph: Graph,
         block: HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | MirrorBlock,
+        moved: Moved,
         generator: np.random.Generator,
     ) -> list[Law]:
         """The density on coordinates without constraints, and its gradient where paths follow it."""
-        slopes = block.slopes if isinstance(block, HamiltonianBlock) else ()
-        density = BlockDensity(graph, block.variables, block.factors, slopes, self.sizes)
-        density.given(self.values)
+        density, printed = moved.density, moved.sampler.printed
         chart = density.coordinates
-        start = chart.free({name: np.asarray(self.values[name], dtype=float) for name in block.variables})
+        start = chart.free(printed.named({name: np.asarray(self.values[name], float) for name in block.variables}))
         places = [start, *(start + width * generator.standard_normal(len(start)) for width in WIDTHS)]
-        points = [chart.values(place)[0] for place in places]
-        laws = self.ratio(block, density.at_values, points)
+        points = [printed.back(chart.values(place)[0]) for place in places]
+        laws = self.ratio(block, lambda point: density.at_values(printed.named(point)), points)
         if laws and isinstance(block, HamiltonianBlock):
             place = next(u for u, point in zip(places, points, strict=True) if np.isfinite(self.at(point)))
-            laws.append(self._gradient(block, density, place))
+            laws.append(self._gradient(block, density, printed.back, place))
         return laws
 
-    def _gradient(self, block: Block, density: BlockDensity, place: Array) -> Law:
+    def _gradient(self, block: Block, density: Density, back: Callable[[Values], Values], place: Array) -> Law:
         def height(u: Array) -> float:
             values, volume = density.coordinates.values(u)
-            return self.at(values) + volume
+            return self.at(back(values)) + volume
 
         steps = STEP * (1 + np.abs(place))
         shifts = np.diag(steps)
@@ -152,10 +187,8 @@ class _Joint:
         own = _Joint(block.factors, self.values, self.sizes)
         return self.ratio(block, own.at, self._levels(graph, name, generator))
 
-    def weighed(self, graph: Graph, block: WeighedBlock, generator: np.random.Generator) -> list[Law]:
+    def weighed(self, graph: Graph, block: WeighedBlock, moved: Moved, generator: np.random.Generator) -> list[Law]:
         """A value weighs the joint over the conditional of what is integrated out, wherever that is."""
-        columns = {name: value for name, value in self.values.items() if name not in graph.unknown}
-        log_weight = evidence_given(block.plan.program, columns, self.sizes)
         here = {name: self.values[name] for name in block.without}
 
         def density(point: Values) -> float:
@@ -164,7 +197,7 @@ class _Joint:
             module = loaded(program)
             found = module.statistics(*arguments(program, module, everything, self.sizes))
             computed = finish(program, module, found, everything, self.sizes)
-            return log_weight(everything) + Posterior(block.plan, computed, everything, self.sizes).log_density(here)
+            return moved.log_weight(point) + Posterior(block.plan, computed, everything, self.sizes).log_density(here)
 
         every = [self._levels(graph, name, generator) for name in block.variables]
         return self.ratio(block, density, [{k: v for p in points for k, v in p.items()} for points in zip(*every)])

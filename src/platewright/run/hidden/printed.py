@@ -121,14 +121,14 @@ def _field(plan: Same, few: Same) -> Printed:
 
 
 def printed_gibbs(plan: GibbsPlan, held: frozenset[str] = frozenset()) -> Printed:
-    """The functions of a sampler that draw exact blocks and hidden chains; numbers that are `held` may change."""
+    """The functions of a sweep of a sampler; numbers that are `held` may change."""
     return _gibbs(Same(plan), held)
 
 
 @lru_cache(maxsize=64)
 def _gibbs(plan: Same, held: frozenset[str]) -> Printed:
     emitter = GibbsEmitter(plan.thing, held=held)
-    return load(emitter, emitter.drawing(), emitter.tools, plan.thing.programs)
+    return load(emitter, emitter.sweeping(), emitter.tools, plan.thing.programs)
 
 
 def load(

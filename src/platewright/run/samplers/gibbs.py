@@ -14,6 +14,7 @@ import numpy as np
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.backends.kernels.impossible import ImpossibleData
+from platewright.backends.kernels.path_energy import Told
 from platewright.backends.kernels.slices import SliceMover
 from platewright.backends.kernels.trials import SETTLING, WEIGHED, stayed
 from platewright.errors import PlatewrightError
@@ -22,11 +23,10 @@ from platewright.graph.graph import Factor
 from platewright.run.checks.sanity import check_finite, impossible_data
 from platewright.run.execute import improper
 from platewright.run.hidden.printed import printed_gibbs
-from platewright.run.samplers.lost_slopes import check_slopes
-from platewright.run.samplers.moving import Mover, mover
+from platewright.run.samplers.moving import Mover, movers_of
+from platewright.run.samplers.path_warnings import check_slopes
 from platewright.run.samplers.stored_chains import StoredChain
 from platewright.run.samplers.sums_of_draws import Sums
-from platewright.schemas.blocks import ChainBlock, ExactBlock
 from platewright.schemas.gibbs import GibbsPlan
 
 NOW = "now "
@@ -43,62 +43,73 @@ class Sampler:
     generator: np.random.Generator
     values: dict[str, Array]
     data: Mapping[str, Any] = field(default_factory=dict)
-    """What draws exact blocks is given: data, and what no unknown enters, under the names of the printed text."""
+    """What a sweep is given: data, and what no unknown enters, under the names of the printed text."""
     movers: dict[int, Mover] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        blocks = self.plan.blocks
-        drawn = {name for block in blocks for name in block.variables}
+        drawn = {name for block in self.plan.blocks for name in block.variables}
         self.printed = printed_gibbs(self.plan, frozenset(self.values) - drawn)
         self.size = self.printed.sized(self.sizes)
         if not self.data:
             with np.errstate(divide="ignore"):
                 self.data = self.printed("prepared")(self.printed.named(self.columns), self.size)
-        for number, block in enumerate(blocks):
-            if not isinstance(block, ExactBlock | ChainBlock):
-                self.movers[number] = mover(self.plan.graph, block, self.columns, self.sizes)
+        if not self.movers:
+            self.movers = movers_of(self.printed, self.plan, self.sizes)
 
     def begun_at(self, values: Mapping[str, Array], generator: np.random.Generator) -> Sampler:
         """The same sampler at other values, with nothing learned yet."""
         return replace(self, values=dict(values), generator=generator, movers={})
 
     def sweep(self) -> None:
-        """Draw every block once, in order, each given the newest values of the others."""
-        with np.errstate(all="ignore"):
-            for number in range(len(self.plan.blocks)):
-                if number in self.movers:
-                    self.values |= self.movers[number].move({**self.columns, **self.values}, self.generator)
-                else:
-                    self.values |= self.drawn(number)
-        check_finite(self.values)
-
-    def drawn(self, number: int) -> dict[str, Array]:
-        """An exact block or a hidden chain, as the emitted file draws it."""
-        everything = {**self.data, **self.printed.named(self.values)}
+        """Draw every block once, in order, each given the newest values of the others, as the emitted file does."""
+        moving = (self.movers,) if self.movers else ()
         try:
-            found = self.printed(f"draw_{number}")(everything, self.size, self.generator)
+            found = self.printed("sweep")(
+                self.printed.named(self.values), self.data, self.size, self.generator, *moving
+            )
         except ImpossibleData as impossible:
             raise impossible_data(impossible) from impossible
         except ArithmeticError as error:
             raise improper(error) from error
-        return {name: np.asarray(value) for name, value in self.printed.back(found).items()}
+        self.values |= {name: np.asarray(value) for name, value in self.printed.back(found).items()}
+        check_finite(self.values)
+
+    @property
+    def everything(self) -> dict[str, Any]:
+        """Data and values as the movers know them."""
+        return {**self.data, **self.printed.named(self.values)}
+
+    @property
+    def paths(self) -> dict[tuple[str, ...], HamiltonianMover]:
+        """The blocks that are moved along paths, by their variables."""
+        blocks = self.plan.blocks
+        return {blocks[n].variables: one for n, one in self.movers.items() if isinstance(one, HamiltonianMover)}
+
+    def told(self) -> list[Told]:
+        """What the paths since warm-up tell."""
+        return [replace(one.told(), variables=variables) for variables, one in self.paths.items()]
 
     @property
     def sliced(self) -> list[str]:
         """The unknowns that are drawn by slices."""
-        return [found.name for found in self.movers.values() if isinstance(found, SliceMover)]
+        return list(self.slices)
+
+    @property
+    def slices(self) -> dict[str, SliceMover]:
+        """The blocks that are drawn by slices, by their unknown."""
+        blocks = self.plan.blocks
+        return {blocks[n].variables[0]: one for n, one in self.movers.items() if isinstance(one, SliceMover)}
 
     @property
     def widths(self) -> dict[str, Array]:
         """The brackets of slices, by unknown."""
-        sliced = [found for found in self.movers.values() if isinstance(found, SliceMover)]
-        return {found.name: found.width for found in sliced if found.width is not None}
+        return {name: found.width for name, found in self.slices.items() if found.width is not None}
 
     def set_widths(self, widths: Mapping[str, Array]) -> None:
         """Go on with brackets that were stored."""
-        for found in self.movers.values():
-            if isinstance(found, SliceMover) and found.name in widths:
-                found.width = widths[found.name]
+        for name, found in self.slices.items():
+            if name in widths:
+                found.width = widths[name]
 
 
 def check_state(factors: Iterable[Factor], environment: Environment) -> None:
@@ -158,14 +169,13 @@ def run_chain(
     for found in sampler.movers.values():
         found.begin_warm_up(warm_up)
         if warm_up and isinstance(found, HamiltonianMover):
-            sampler.values |= found.climb({**sampler.columns, **sampler.values}, sampler.generator)
+            sampler.values |= sampler.printed.back(found.climb(sampler.everything, sampler.generator))
     for _ in range(warm_up):
         sampler.sweep()
         tick()
-    everything = {**sampler.columns, **sampler.values}
-    check_state(sampler.plan.factors, Environment(everything, sampler.sizes))
+    check_state(sampler.plan.factors, Environment({**sampler.columns, **sampler.values}, sampler.sizes))
     if warm_up:
-        check_slopes([found for found in sampler.movers.values() if isinstance(found, HamiltonianMover)], everything)
+        check_slopes(sampler.paths, sampler.everything)
     for found in sampler.movers.values():
         found.end_warm_up()
     done = 0 if begun is None else begun.count

@@ -2,21 +2,18 @@
 
     y ~ Normal(sqrt(c * x^2), ...)    at c = 0:    the slope is  0 * infinity,  the density has nothing of it
 
-The graph cannot tell, the data can: such a block is moved by slices, one coordinate after another. A chain that comes
-to such a place only later, and would stay there, is refused.
+The graph cannot tell, the data can: such a block is moved by slices, one coordinate after another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
-from platewright.errors import LostSlope
 from platewright.family import Array
-from platewright.run.samplers.moving import mover
+from platewright.run.samplers.gibbs import Sampler
 from platewright.run.samplers.native_gibbs import NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import movers_of
 from platewright.run.samplers.starting import Start
@@ -46,12 +43,14 @@ def blocks_without_slope(
         if native is not None:
             movers = movers_of(native.chain(values, generator), generator)
             waiting = [number for number in waiting if movers[number].is_lost(values)]
+        if not waiting:
+            break
+        sampler = Sampler(plan, columns, sizes, generator, values)
         for number in list(waiting):
-            made = mover(plan.graph, blocks[number], columns, sizes)
-            assert isinstance(made, HamiltonianMover)
-            if native is None and not made.is_lost({**columns, **values}):
+            path = sampler.paths[plan.blocks[number].variables]
+            if native is None and not path.is_lost(sampler.everything):
                 waiting.remove(number)
-            elif np.isfinite(made.height({**columns, **values})):
+            elif np.isfinite(path.height(sampler.everything)):
                 possible.add(number)
     return tuple(number for number in waiting if number in possible)
 
@@ -70,10 +69,3 @@ def sliced(plan: GibbsPlan, numbers: Collection[int]) -> GibbsPlan:
 def reason(variables: Sequence[str]) -> str:
     """Why a block is not moved along its gradient."""
     return f"{', '.join(variables)} by slices, for slopes are not finite where the density is"
-
-
-def check_slopes(movers: Iterable[HamiltonianMover], values: Mapping[str, Array]) -> None:
-    """Refuse a state that no path leads out of; its density is known to be finite."""
-    for found in movers:
-        if found.is_lost(values):
-            raise LostSlope([part.name for part in found.density.coordinates.parts])

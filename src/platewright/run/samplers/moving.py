@@ -1,36 +1,22 @@
-"""What moves the blocks of a chain that are neither exact nor hidden chains: one mover a block, chosen by its kind."""
+"""What moves the blocks of a chain that are neither exact nor hidden chains: the movers that the printed text makes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Protocol
 
 import numpy as np
 
-from platewright.backends.kernels.coordinate_slices import CoordinateMover
-from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
-from platewright.backends.kernels.mirror_moves import MirrorMover
+from platewright.algebra.expression import names
+from platewright.errors import SizeError
 from platewright.family import Array
-from platewright.graph.graph import Graph
-from platewright.run.samplers.block_density import BlockDensity
-from platewright.run.samplers.bounded_draws import BlockWithinBounds
-from platewright.run.samplers.orbit_moves import BlockAlongOrbit
-from platewright.run.samplers.scale_moves import BlockAlongScale
-from platewright.run.samplers.sites import BlockSites
-from platewright.run.samplers.slicing import BlockSlices
-from platewright.run.samplers.weighed import BlockWeighed
-from platewright.schemas.blocks import (
-    BoundedBlock,
-    CoordinateBlock,
-    HamiltonianBlock,
-    MirrorBlock,
-    Moved,
-    OrbitBlock,
-    ScaleBlock,
-    SiteBlock,
-    SliceBlock,
-    WeighedBlock,
-)
+from platewright.run.hidden.printed import Printed
+from platewright.schemas.blocks import SiteBlock
+from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.ties import inner_indices, sites_of, ties_of
+
+MOST_TIES = 50_000_000
 
 
 class Mover(Protocol):
@@ -46,26 +32,26 @@ class Mover(Protocol):
         """New values of the block given all values."""
 
 
-def mover(graph: Graph, block: Moved, columns: Mapping[str, Array], sizes: Mapping[str, int]) -> Mover:
-    """The mover of a block."""
-    match block:
-        case SliceBlock():
-            return BlockSlices(graph, block, sizes)
-        case HamiltonianBlock():
-            density = BlockDensity(graph, block.variables, block.factors, block.slopes, sizes, block.scaled)
-            return HamiltonianMover(density, block.leaves, block.held)
-        case CoordinateBlock():
-            return CoordinateMover(BlockDensity(graph, block.variables, block.factors, (), sizes))
-        case BoundedBlock():
-            return BlockWithinBounds(graph, block, sizes)
-        case ScaleBlock():
-            return BlockAlongScale(graph, block, sizes)
-        case OrbitBlock():
-            return BlockAlongOrbit(graph, block, sizes)
-        case MirrorBlock():
-            shared = dict(zip(block.mirror.variables, block.mirror.shared, strict=True))
-            return MirrorMover(BlockDensity(graph, block.variables, block.factors, (), sizes), shared)
-        case SiteBlock():
-            return BlockSites(graph, block, columns, sizes)
-        case WeighedBlock():
-            return BlockWeighed(graph, block, columns, sizes)
+def movers_of(printed: Printed, plan: GibbsPlan, sizes: Mapping[str, int]) -> dict[int, Mover]:
+    """By the number of a block its mover; unknowns and data bear the names of the text."""
+    for block in plan.blocks:
+        if isinstance(block, SiteBlock):
+            check_ties(block, plan, sizes)
+    return dict(printed("movers")(printed.sized(sizes))) if "movers" in printed else {}
+
+
+def check_ties(block: SiteBlock, plan: GibbsPlan, sizes: Mapping[str, int]) -> None:
+    """Refuse sites of which too many are tied, before tables of them are made."""
+    (name,) = block.variables
+    every = prod(sizes[axis.plate] for axis in plan.graph.nodes[name].axes)
+    for factor in ties_of(block).together:
+        rows, width = prod(sizes[axis.plate] for axis in factor.axes), 0
+        for place in sites_of(factor, name):
+            inner = inner_indices(place, factor.axes)
+            decides = any(name in names(at) for at in place.indices)  # which site is looked at: all may be
+            width += every if decides else prod(sizes[axis.plate] for axis in inner)
+        if rows * width > MOST_TIES:
+            raise SizeError(
+                f"`{factor.owner}` ties {width} sites of `{name}` in {rows} rows",
+                expected=f"at most {MOST_TIES:,} in all",
+            )

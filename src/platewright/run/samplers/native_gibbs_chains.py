@@ -23,9 +23,9 @@ from platewright.run.checks.sanity import check_finite
 from platewright.run.heard import left_alone
 from platewright.run.samplers.chain_state import state_expected, values_expected
 from platewright.run.samplers.extending import MOST, Longer, reached
-from platewright.run.samplers.lost_slopes import check_slopes
 from platewright.run.samplers.native_gibbs import NativeChain, NativeGibbs
 from platewright.run.samplers.native_gibbs_moves import NativeHamiltonian, movers_of, tune_scales
+from platewright.run.samplers.path_warnings import check_slopes
 from platewright.run.samplers.starting import Start
 from platewright.run.samplers.stored_chains import StoredChain, Wanted, packed, side_by_side, stored_chains
 from platewright.run.samplers.sums_of_draws import Sums, draws_in_a_call
@@ -73,7 +73,8 @@ class _Worker:
                 if self.stop.is_set():
                     return
                 self.check(self.chain.values)
-                check_slopes(self.movers.values() if self.counts.warm_up else (), self.chain.arrays)
+                if self.counts.warm_up:
+                    check_slopes({tuple(mover.names): mover for mover in self.movers.values()}, self.chain.arrays)
             else:
                 if self.begun is not None:
                     self.chain.set_state(self.begun.arrays)

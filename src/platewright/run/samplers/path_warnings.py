@@ -4,15 +4,18 @@
 
 A path keeps its energy, so only the new momentum of each path changes it. Where those changes are small beside the
 spread of the energy, the chain creeps from level to level, and long tails are visited too seldom, whatever R-hat says.
+A chain that stands where its density has no slope, and would stay there, is refused.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
 from platewright.backends.kernels.path_energy import Told
-from platewright.errors import DivergenceWarning, EnergyWarning
+from platewright.errors import DivergenceWarning, EnergyWarning, LostSlope
+from platewright.family import Array
 
 LEAST_SHARE = 0.2
 LEAST_PATHS = 100
@@ -42,3 +45,10 @@ def warn_of_paths(told: Iterable[Told], stacklevel: int = 4) -> None:
                 EnergyWarning,
                 stacklevel=stacklevel,
             )
+
+
+def check_slopes(paths: Mapping[tuple[str, ...], HamiltonianMover], values: Mapping[str, Array]) -> None:
+    """Refuse a state that no path leads out of; its density is known to be finite."""
+    for variables, path in paths.items():
+        if path.is_lost(values):
+            raise LostSlope(variables)

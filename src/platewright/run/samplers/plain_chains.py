@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from platewright.backends.kernels.hamiltonian_mover import HamiltonianMover
+from platewright.backends.kernels.path_energy import Told
 from platewright.backends.kernels.trials import Heights, trial_starts
 from platewright.family import Array
 from platewright.run.checkpoint import Checkpoint, State
@@ -15,7 +15,6 @@ from platewright.run.door import as_values_of
 from platewright.run.samplers.chain_state import LEAST
 from platewright.run.samplers.extending import FIRST, MOST, Longer, reached
 from platewright.run.samplers.gibbs import NOW, Keeping, Sampler, run_chain, tried
-from platewright.run.samplers.moving import Mover
 from platewright.run.samplers.native_gibbs_chains import Counts
 from platewright.run.samplers.path_warnings import warn_of_paths
 from platewright.run.samplers.starting import Start
@@ -67,7 +66,7 @@ def _up_to(
 ) -> list[StoredChain]:
     """All chains up to so many draws, those that were begun from where they are; `most` draws may have been stored."""
     found: list[StoredChain] = []
-    movers: list[Mover] = []
+    paths: list[Told] = []
     generators = np.random.default_rng(seed).spawn(counts.chains)
     first = Sampler(plan, columns, sizes, generators[0], dict(start(np.random.default_rng(seed))))
     values = {name: as_values_of(plan.graph.nodes[name], sizes) for name in first.values}
@@ -111,7 +110,7 @@ def _up_to(
             found.append(part)
             break
         found.append(chain if most else ended(chain))
-        movers += sampler.movers.values()
+        paths += sampler.told()
         store.save(packed(dict(enumerate(found))), force=True)
-    warn_of_paths(mover.told() for mover in movers if isinstance(mover, HamiltonianMover))
+    warn_of_paths(paths)
     return found

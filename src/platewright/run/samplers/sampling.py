@@ -242,6 +242,8 @@ class Choice:
     why: str = ""
     interrupted: bool = False
     """Whether Ctrl-C ended the run."""
+    plan: GibbsPlan | None = None
+    """What ran, where it is not what was asked for."""
     told: Options = DEFAULTS
     sums: Mapping[str, tuple[Sums, ...]] = field(default_factory=dict)
     """By name and chain, of the unknowns whose draws were not kept."""
@@ -338,7 +340,11 @@ def run_gibbs(
         options |= {"backend": backend, "initial": initial, "checkpoint": checkpoint, "keep": keep}
         found, by_slices = run_gibbs(sliced(plan, lost), columns, sizes, **options)
         parts = [reason(plan.blocks[number].variables) for number in lost]
-        return found, replace(by_slices, why="; ".join([*parts, *([by_slices.why] if by_slices.why else [])]))
+        return found, replace(
+            by_slices,
+            plan=by_slices.plan or sliced(plan, lost),
+            why="; ".join([*parts, *([by_slices.why] if by_slices.why else [])]),
+        )
     store = (checkpoint or Checkpoint()).with_option("backend", chosen.backend)
 
     doubtful = doubtful_factors(plan.graph, plan.factors, wanted)
