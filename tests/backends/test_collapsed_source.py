@@ -43,18 +43,6 @@ def test_sweeps_and_parameters_are_the_library_s(case: Case) -> None:
         sampler.sweep()
         space["sweep"](hidden, data, size, random)
         assert all((hidden[names(name)] == value).all() for name, value in sampler.hidden.items())
-    everything = {**data, **hidden, **space["tables"]({**data, **hidden}, size)}
-    sampler.fill()
-    for move in plan.moves:  # the weights of an element, which is out of its tables in both
-        place = tuple(0 for _ in move.axes)
-        at = {axis.name: 0 for axis in move.axes}
-        level = int(sampler.hidden[move.hidden][place])
-        sampler.enter(move.entries, {**at, move.level.name: level}, -1.0)
-        space[f"enter_{names(move.hidden)}"](-1.0, everything, size, *place, level)
-        weights = space[f"weigh_{names(move.hidden)}"](everything, size, *place)
-        assert np.allclose(weights, sampler.log_weights(move, at), rtol=1e-9, atol=1e-9)
-        sampler.enter(move.entries, {**at, move.level.name: level}, 1.0)
-        space[f"enter_{names(move.hidden)}"](1.0, everything, size, *place, level)
     wanted = ParametersGiven(held, by_numpy(held))(sampler.hidden, np.random.default_rng(6))[0]
     found = space["draw_parameters"]({**data, **hidden}, size, np.random.default_rng(6))
     assert wanted.keys() and all(np.allclose(found[names(name)], value, rtol=1e-9) for name, value in wanted.items())

@@ -1,4 +1,4 @@
-"""The laws of collapsed sampling notice planted defects, in the derivation, in the plain sampler and in emitted C."""
+"""The laws of collapsed sampling notice planted defects, in the derivation, in the printed sampler and in emitted C."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from backends import test_c_collapsed
 from platewright.backends.c_collapsed import collapsed as c_collapsed
 from platewright.backends.c_collapsed import rows as c_collapsed_rows
 from platewright.backends.kernels import collapsed as collapsed_kernels
+from platewright.backends.numpy.collapsed import CollapsedEmitter
 from platewright.errors import PlatewrightError
-from platewright.run.samplers import collapsed, collapsed_data
+from platewright.run.samplers import collapsed_data
 from platewright.run.samplers.parameters_given import ParametersGiven, by_numpy
 from platewright.schemas import collapsed_change, collapsed_gaussian, collapsed_move, collapsed_tables
 from schemas import test_collapsed_ratio
@@ -53,7 +54,7 @@ def averaged() -> None:
         assert np.allclose(np.mean([values[name] for values, _, _ in drawn], axis=0), mean, atol=0.04)
 
 
-Sampler, Rows, Emitter = collapsed.CollapsedSampler, c_collapsed_rows.RowPrinter, c_collapsed._Emitter
+Plain, Rows, Emitter = CollapsedEmitter, c_collapsed_rows.RowPrinter, c_collapsed._Emitter
 
 
 def mutant(what: str, function: Callable[..., object], old: str, new: str, law: Callable[[], None]) -> Mutant:
@@ -97,21 +98,22 @@ MUTANTS: tuple[Mutant, ...] = (
            partial(ratio, "known_variance")),
     mutant("nothing is taken off beforehand", collapsed_kernels.about_pilot,
            "right - (left @ pilot).reshape(right.shape)", "right", far),
-    # the plain sampler
-    mutant("the element is not taken out", Sampler.draw, "move.level.name: old}, -1.0)", "move.level.name: old}, 0.0)",
+    # the printed sampler
+    mutant("the element is not taken out", Plain.sweep_function, "(-1.0, everything", "(0.0, everything",
            partial(same, "topics")),
-    mutant("the element is not put back", Sampler.draw, "move.level.name: new}, 1.0)", "move.level.name: new}, 0.0)",
+    mutant("the element is not put back", Plain.sweep_function, "(1.0, everything", "(0.0, everything",
            partial(same, "topics")),
-    mutant("the element goes back to its old cell", Sampler.draw, "move.level.name: new}, 1.0)",
-           "move.level.name: old}, 1.0)", partial(same, "topics")),
-    mutant("rows of an element do not see each other", Sampler.staged,
-           "self.enter_row(stage.entries, row, 1.0)", "pass", partial(ratio, "document_classes")),
-    mutant("rows stay in after weighing", Sampler.staged, "self.enter_row(stage.entries, row, -1.0)", "pass",
+    mutant("the element goes back to its old cell", Plain.sweep_function, "size, *element, new)",
+           "size, *element, old)", partial(same, "topics")),
+    mutant("rows of an element do not see each other", Plain.stage,
+           '[*lines, *(line for entry in stage.entries for line in self.entered(entry, "1", at))]', "lines",
            partial(ratio, "document_classes")),
-    mutant("an element has its neighbour's rows", Sampler.rows, "listed[starts[element] : starts[element + 1]]",
-           "listed[starts[element + 1] :]", partial(ratio, "document_classes")),
-    mutant("the likeliest level is taken", Sampler.chosen, "self.random.uniform()", "0.5",
-           partial(same, "topics")),
+    mutant("rows stay in after weighing", Plain.weigh_function, 'self.entered(entry, "-1", self.at',
+           'self.entered(entry, "0", self.at', partial(ratio, "document_classes")),
+    mutant("an element has its neighbour's rows", Plain.each_row,
+           "listed[starts[{element}] : starts[{element} + 1]]", "listed[starts[{element} + 1] :]",
+           partial(ratio, "document_classes")),
+    mutant("the likeliest level is taken", Plain.sweep_function, "random.uniform()", "0.5", partial(same, "topics")),
     # emitted C
     mutant("the own level is weighed with the element in it", Rows.at_level, "if without and reference in entries:",
            "if False:", partial(same, "topics")),

@@ -24,7 +24,6 @@ from platewright.backends.kernels import (
 from platewright.backends.kernels import hidden_chain as chains
 from platewright.backends.numpy import mean_field_support, movers
 from platewright.backends.numpy.em import EMEmitter
-from platewright.backends.numpy.gibbs import GibbsEmitter
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.mean_field import MeanFieldEmitter
 from platewright.errors import PlatewrightError
@@ -158,8 +157,8 @@ MUTANTS: tuple[Mutant, ...] = (
            "            if number is None:\n"
            "                continue",
            partial(joint, "known_variance")),
-    mutant("counts are not updated", GibbsEmitter.sweep, "({{**data, **values}}, size, generator)",
-           "({{**values, **data}}, size, generator)",
+    mutant("counts are not updated", Sampler.sweep, "values = self.printed.named(self.values)",
+           "values = self.__dict__.setdefault('first', self.printed.named(self.values))",
            partial(test_schemas_agree.classes_alike, "poissons")),
     mutant("a draw has the wrong sign", Sampler.sweep, "np.asarray(value) for name",
            "(-np.asarray(value) if name == 'mu' else np.asarray(value)) for name", partial(joint, "shared_precision")),

@@ -1,6 +1,6 @@
 """Print moves of unknowns that multiply each other along their orbit.
 
-The same kernel as `run/samplers/orbit_moves.py`.
+The same kernel as `kernels/orbit_moves.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Print moves of a scale together with what it scales: the standardised values stay, the scale is drawn by a slice.
 
-The same kernel as `run/samplers/scale_moves.py`.
+The same kernel as `kernels/scale_moves.py`.
 """
 
 from __future__ import annotations

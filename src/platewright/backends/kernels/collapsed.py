@@ -12,11 +12,19 @@ LANES = 8
 """Levels are drawn lane by lane, as vector code adds them up: level 0, 8, 16, ... then 1, 9, 17, ..."""
 
 
-def drawn_level(log_weights: Array, uniform: float) -> int:
+class NoLevel(ArithmeticError):
+    """An element that can have no value: the state or the data are impossible."""
+
+    def __init__(self, name: str, element: tuple[int, ...]) -> None:
+        self.name, self.element = name, tuple(int(number) for number in element)
+        super().__init__(f"no level of element {self.element} of `{name}` has a positive probability")
+
+
+def drawn_level(log_weights: Array, uniform: float, name: str, element: tuple[int, ...]) -> int:
     """A level with its probability, from a number between 0 and 1."""
     top = log_weights.max()
     if not np.isfinite(top):
-        raise ArithmeticError("no level has a positive probability: the state or the data are impossible")
+        raise NoLevel(name, element)
     weights = np.exp(log_weights - top)
     order = sorted(range(len(weights)), key=lambda level: (level % LANES, level // LANES))
     running = np.cumsum(weights[order])

@@ -4,8 +4,7 @@
     enter_z(sign, data, size, *element)       put an element of z into its tables, or take it out
     weigh_z(data, size, *element)             the log weight of each of its levels, the element being out
 
-It is written to be read; the same plan has C for speed. The file needs NumPy and SciPy only, and makes the draws that
-the library's plain sampler makes when it visits elements in the order of the data.
+It is written to be read, and the library runs it; the same plan has C for speed. The file needs NumPy and SciPy only.
 """
 
 from __future__ import annotations
@@ -82,12 +81,19 @@ class CollapsedEmitter(Emitter):
         entries = [entry for move in plan.moves for entry in (*move.entries, *_staged(move))]
         self.members = list(dict.fromkeys(entry.members for entry in entries if entry.members is not None))
 
-    def module(self) -> str:
-        """Everything, in the order in which it is used."""
-        parts = [self.prepared_function(), self.start_function(), self.tables_function()]
+    tools = KERNELS
+
+    def sweeping(self) -> list[str]:
+        """The functions of a sweep, in the order in which they are used."""
+        parts = [self.prepared_function(), self.tables_function()]
         for move in self.plan.moves:
             parts += [self.enter_function(move), self.weigh_function(move)]
-        parts += [self.sweep_function(), self.parameters_function()]
+        return [*parts, self.sweep_function()]
+
+    def module(self) -> str:
+        """Everything, in the order in which it is used."""
+        first, *others = self.sweeping()
+        parts = [first, self.start_function(), *others, self.parameters_function()]
         parts.append(learn_text(collapsed_support, self.options))
         needed = {name: self.nodes[name].axes for name in self.data}
         frame = Frame(self.plan.graph, "collapsed Gibbs sampling", self.plan.summary, needed, LEARNED)
@@ -131,6 +137,9 @@ class CollapsedEmitter(Emitter):
         for number, members in enumerate(self.members):
             codes = self.printer.printed(members.code, (members.row,), full=True)
             body.append(f'data["rows_{number}"] = dealt({codes}, {self.printer.size(members.axis.plate)})')
+        for plate, (axis, codes) in self.options.visited.items():
+            listed = ", ".join(self.printer.printed(code, (axis,), full=True) for code in reversed(codes))
+            body.append(f'data["{self.order(plate)}"] = np.lexsort([{listed}])')
         doc = "The data, with what is made of them once and for all."
         made = [column.name for column in self.plan.centred]
         return self.making(made, "prepared(data, size)", doc, [*body, "return data"])
@@ -241,18 +250,27 @@ class CollapsedEmitter(Emitter):
 
     # -- sweeps ---
 
+    def order(self, plate: str) -> str:
+        """The name of the order in which the elements of a plate are visited."""
+        return self.names(f"order of {plate}")
+
+    def visits(self, axis: Index) -> str:
+        """The elements of a plate in the order of the visit."""
+        is_sorted = axis.plate in self.options.visited
+        return f'data["{self.order(axis.plate)}"]' if is_sorted else f"range({self.printer.size(axis.plate)})"
+
     def sweep_function(self) -> str:
         """Every element of every hidden variable once."""
         body = ["everything = {**data, **hidden, **tables({**data, **hidden}, size)}"]
         for move in self.plan.moves:
             word = self.names(move.hidden)
-            ranges = ", ".join(f"range({self.printer.size(axis.plate)})" for axis in move.axes)
+            ranges = ", ".join(map(self.visits, move.axes))
             lines = [
                 f'old = hidden["{word}"][element]',
                 f"enter_{word}(-1.0, everything, size, *element, old)",
                 'with np.errstate(invalid="ignore"):  # an impossible state is refused',
                 f"    log_weights = weigh_{word}(everything, size, *element)",
-                "new = drawn_level(log_weights, random.uniform())",
+                f'new = drawn_level(log_weights, random.uniform(), "{word}", element)',
                 f"enter_{word}(1.0, everything, size, *element, new)",
                 f'hidden["{word}"][element] = new',
             ]

@@ -9,9 +9,13 @@ from types import ModuleType
 
 import numpy as np
 
+from platewright.algebra.expression import Expression, Index
 from platewright.backends.carried import definitions
 from platewright.backends.hints import without_hints
 from platewright.family import Array
+
+Visited = Mapping[str, tuple[Index, tuple[Expression, ...]]]
+"""By plate its index, and the codes in whose order its elements are visited."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +24,7 @@ class Options:
 
     numbers: Mapping[str, float] = field(default_factory=dict)
     initial: Mapping[str, Array] = field(default_factory=dict)
+    visited: Visited = field(default_factory=dict)
 
 
 DEFAULTS = Options()

@@ -87,9 +87,7 @@ def _collapsed(plan: CollapsedPlan, move: Move, values: Mapping[str, Array], siz
     hidden = {name: np.array(values[name], dtype=np.int64) for name in plan.hidden}
     sampler = CollapsedSampler(CollapsedData(plan, columns, sizes), hidden, Xoshiro.seeded(np.random.SeedSequence(0)))
     element = tuple(sizes[axis.plate] - 1 for axis in move.axes)
-    at = {axis.name: position for axis, position in zip(move.axes, element, strict=True)}
-    sampler.enter(move.entries, {**at, move.level.name: int(hidden[move.hidden][element])}, -1.0)
-    weights = sampler.log_weights(move, at)
+    weights = sampler.log_weights(move, element)
     program, evidences = plan.complete.program, []
     module = loaded(program)
     for level in range(len(weights)):

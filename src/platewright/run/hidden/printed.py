@@ -8,22 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import product
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from platewright.algebra.expression import Expression, Index
 from platewright.algebra.lazy import special
 from platewright.backends.layout import laid_out
+from platewright.backends.numpy.collapsed import CollapsedEmitter
 from platewright.backends.numpy.em import EMEmitter
 from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.gibbs import GibbsEmitter
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
+from platewright.backends.numpy.learning import Options, Visited
 from platewright.backends.numpy.mean_field import MeanFieldEmitter
 from platewright.family import Array
 from platewright.program.program import Program
 from platewright.run.exact.native import _keys
 from platewright.run.execute import CARRIED, Statistics, loaded
+from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.few_rows import FewRows
 from platewright.schemas.gibbs import GibbsPlan
@@ -131,8 +136,19 @@ def _gibbs(plan: Same, held: frozenset[str]) -> Printed:
     return load(emitter, emitter.sweeping(), emitter.tools, plan.thing.programs)
 
 
+def printed_collapsed(plan: CollapsedPlan, visited: Visited) -> Printed:
+    """The functions of a sweep over the elements of a plan, those of some plates sorted by what they share."""
+    return _collapsed(Same(plan), tuple(visited.items()))
+
+
+@lru_cache(maxsize=64)
+def _collapsed(plan: Same, visited: tuple[tuple[str, tuple[Index, tuple[Expression, ...]]], ...]) -> Printed:
+    emitter = CollapsedEmitter(plan.thing, Options(visited=dict(visited)))
+    return load(emitter, emitter.sweeping(), emitter.tools, (plan.thing.complete.program,))
+
+
 def load(
-    emitter: HiddenEmitter | GibbsEmitter,
+    emitter: HiddenEmitter | GibbsEmitter | CollapsedEmitter,
     parts: Sequence[str],
     modules: Sequence[ModuleType],
     programs: tuple[Program, ...],
@@ -143,6 +159,6 @@ def load(
     for module in modules:
         space |= {name: value for name, value in vars(module).items() if not name.startswith("__")}
     space |= {family_name(family, kind): getattr(family, kind) for family, kind in emitter.families}
-    space |= {"__name__": "learned", "np": np, "special": special, **CARRIED}
+    space |= {"__name__": "learned", "np": np, "special": special, "product": product, **CARRIED}
     exec(compile(text, "<platewright>", "exec"), space)
     return Printed(space, dict(emitter.names.given), programs, text)

@@ -112,17 +112,17 @@ def start_sampler(
         if backend != "numpy":
             _warn_once(f"{refusal}; NumPy runs the sampler")
         return CollapsedSampler(data, hidden, random)
-    order = visiting_order(data, source)
+    visited = visiting_order(data, source)
     if backend == "numpy":
-        return CollapsedSampler(data, hidden, random, order)
+        return CollapsedSampler(data, hidden, random, visited)
     try:
-        functions = choose_functions(data, hidden, source, order, sweeps)
-        return NativeCollapsed(data, hidden, random, source, order, functions)
+        functions = choose_functions(data, hidden, source, visited, sweeps)
+        return NativeCollapsed(data, hidden, random, source, visited, functions)
     except BackendError as error:
         if backend == "c" and find_compiler() is not None:  # one is there, and does not do what was asked for
             raise
         _warn_once(f"{error.found}; NumPy runs the sampler")
-        return CollapsedSampler(data, hidden, random, order)
+        return CollapsedSampler(data, hidden, random, visited)
 
 
 SUM, TRACE = "sum of ", "log joint"
@@ -285,7 +285,8 @@ def run_collapsed(
     made_by = sampler.made_by if isinstance(sampler, NativeCollapsed) else ""
     run = _gathered(plan, found, used, cut, made_by)
     begun = checked_initial(plan.graph, plan.hidden, sizes, initial or {})
-    return replace(run, told=ran_with(begun, run.chains, run.sums, seed=seed, warm_up=warm_up, thin=thin))
+    told = ran_with(begun, run.chains, run.sums, seed=seed, warm_up=warm_up, thin=thin)
+    return replace(run, told=replace(told, visited=sampler.visited))
 
 
 def _wanted(

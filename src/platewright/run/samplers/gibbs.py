@@ -63,10 +63,9 @@ class Sampler:
     def sweep(self) -> None:
         """Draw every block once, in order, each given the newest values of the others, as the emitted file does."""
         moving = (self.movers,) if self.movers else ()
+        values = self.printed.named(self.values)
         try:
-            found = self.printed("sweep")(
-                self.printed.named(self.values), self.data, self.size, self.generator, *moving
-            )
+            found = self.printed("sweep")(values, self.data, self.size, self.generator, *moving)
         except ImpossibleData as impossible:
             raise impossible_data(impossible) from impossible
         except ArithmeticError as error:

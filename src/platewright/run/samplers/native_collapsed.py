@@ -14,11 +14,12 @@ from time import perf_counter
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Expression, Literal, LogDeterminant, free_indices, mentions, walk
+from platewright.algebra.expression import Expression, Index, Literal, LogDeterminant, free_indices, mentions, walk
 from platewright.backends.c.compile import AS_WRITTEN, Functions
 from platewright.backends.c_collapsed.collapsed import CollapsedSource, collapsed_source
 from platewright.backends.c_collapsed.printer import padded
 from platewright.backends.kernels.xoshiro import Xoshiro
+from platewright.backends.numpy.learning import Visited
 from platewright.errors import BackendError, PlatewrightError
 from platewright.family import Array
 from platewright.run.heard import heard
@@ -38,13 +39,13 @@ def choose_functions(
     data: CollapsedData,
     hidden: Mapping[str, Array],
     source: CollapsedSource,
-    order: Mapping[str, Array],
+    visited: Visited,
     sweeps: int,
 ) -> Functions:
     """The compiled sampler for so many sweeps of all chains; raises `BackendError` where nobody compiles it."""
 
     def seconds(functions: Functions) -> float:
-        tried = NativeCollapsed(data, hidden, Xoshiro.seeded(np.random.SeedSequence(0)), source, order, functions)
+        tried = NativeCollapsed(data, hidden, Xoshiro.seeded(np.random.SeedSequence(0)), source, visited, functions)
         return sweeps * seconds_of(tried.sweep)
 
     return functions_for(Text(source.text, source.text, AS_WRITTEN), seconds)
@@ -59,14 +60,14 @@ class NativeCollapsed:
         hidden: Mapping[str, Array],
         random: Xoshiro,
         source: CollapsedSource,
-        order: Mapping[str, Array],
+        visited: Visited,
         functions: Functions,
     ) -> None:
         self.data = data
         self.random = random
         self.source = source
-        self.order = order
-        self.inverse = {plate: np.argsort(places) for plate, places in order.items()}
+        self.visited, self.order = visited, ordered(data, visited)
+        self.inverse = {plate: np.argsort(places) for plate, places in self.order.items()}
         self.made_by = functions.made_by
         self.function = functions.sweep
         self.function.restype = ctypes.c_int
@@ -202,9 +203,9 @@ def _check_codes(data: CollapsedData, codes: tuple[Expression, ...]) -> None:
             raise BackendError(f"`{name}` has the shape {values.shape}")
 
 
-def visiting_order(data: CollapsedData, source: CollapsedSource) -> dict[str, Array]:
-    """For each plate that may be renumbered the order in which its elements are visited."""
-    found: dict[str, Array] = {}
+def visiting_order(data: CollapsedData, source: CollapsedSource) -> Visited:
+    """For each plate that may be renumbered the codes in whose order its elements are visited."""
+    found: dict[str, tuple[Index, tuple[Expression, ...]]] = {}
     for move in data.plan.moves:
         key = source.sorted_by.get(move.hidden, ())
         if len(move.axes) != 1 or not key or any(mentions(code, frozenset(data.plan.hidden)) for code in key):
@@ -212,10 +213,17 @@ def visiting_order(data: CollapsedData, source: CollapsedSource) -> dict[str, Ar
         plate = move.axes[0].plate
         if plate in found or not _may_be_renumbered(data, plate):
             continue
-        environment = Environment(data.columns, data.sizes)
-        codes = [evaluate(code, environment, move.axes) for code in key if free_indices(code)]
-        found[plate] = np.lexsort(codes[::-1])
+        found[plate] = move.axes[0], tuple(code for code in key if free_indices(code))
     return found
+
+
+def ordered(data: CollapsedData, visited: Visited) -> dict[str, Array]:
+    """By plate its elements in the order of the visit."""
+    environment = Environment(data.columns, data.sizes)
+    return {
+        plate: np.lexsort([evaluate(code, environment, (axis,)) for code in reversed(codes)])
+        for plate, (axis, codes) in visited.items()
+    }
 
 
 def _may_be_renumbered(data: CollapsedData, plate: str) -> bool:
