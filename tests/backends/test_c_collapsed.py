@@ -131,5 +131,7 @@ def test_levels_without_any_weight_are_an_error_in_both() -> None:
     native.columns[native.source.columns.index("y")][:] = np.iinfo(np.int32).min
     with pytest.raises(PlatewrightError, match="positive probability"):
         native.sweep()
+    lost = {**plain.data.given, "y": np.full_like(plain.data.given["y"], np.iinfo(np.int32).min)}
+    impossible = CollapsedData(plain.data.plan, lost, plain.data.sizes)
     with pytest.raises(PlatewrightError, match="positive probability"):
-        plain.chosen(np.full(3, -np.inf), "z", (0,))
+        CollapsedSampler(impossible, plain.hidden, plain.random).sweep()

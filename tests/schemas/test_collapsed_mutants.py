@@ -109,7 +109,7 @@ MUTANTS: tuple[Mutant, ...] = (
            '[*lines, *(line for entry in stage.entries for line in self.entered(entry, "1", at))]', "lines",
            partial(ratio, "document_classes")),
     mutant("rows stay in after weighing", Plain.weigh_function, 'self.entered(entry, "-1", self.at',
-           'self.entered(entry, "0", self.at', partial(ratio, "document_classes")),
+           'self.entered(entry, "0", self.at', partial(same, "document_classes")),
     mutant("an element has its neighbour's rows", Plain.each_row,
            "listed[starts[{element}] : starts[{element} + 1]]", "listed[starts[{element} + 1] :]",
            partial(ratio, "document_classes")),

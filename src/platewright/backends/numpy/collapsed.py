@@ -137,8 +137,8 @@ class CollapsedEmitter(Emitter):
         for number, members in enumerate(self.members):
             codes = self.printer.printed(members.code, (members.row,), full=True)
             body.append(f'data["rows_{number}"] = dealt({codes}, {self.printer.size(members.axis.plate)})')
-        for plate, (axis, codes) in self.options.visited.items():
-            listed = ", ".join(self.printer.printed(code, (axis,), full=True) for code in reversed(codes))
+        for plate, (axis, keys) in self.options.visited.items():
+            listed = ", ".join(self.printer.printed(key, (axis,), full=True) for key in reversed(keys))
             body.append(f'data["{self.order(plate)}"] = np.lexsort([{listed}])')
         doc = "The data, with what is made of them once and for all."
         made = [column.name for column in self.plan.centred]

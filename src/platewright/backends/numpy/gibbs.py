@@ -58,7 +58,8 @@ from platewright.graph.graph import topological
 from platewright.language.plate import beginning
 from platewright.program.program import Program
 from platewright.program.split_program import split_program
-from platewright.schemas.blocks import BoundedBlock
+from platewright.schema import Plan
+from platewright.schemas.blocks import BoundedBlock, WeighedBlock
 from platewright.schemas.gibbs import Block, ChainBlock, ExactBlock, GibbsPlan
 from platewright.schemas.one_mode import has_one_mode
 
@@ -202,8 +203,15 @@ class GibbsEmitter(Emitter):
     @cached_property
     def fixed(self) -> dict[int, Program]:
         """By the number of a block the part of its program that is computed once."""
-        plans = {n: block.plan for n, block in enumerate(self.plan.blocks) if getattr(block, "plan", None) is not None}
-        found = {n: split_program(plan.program, self.changing)[0] for n, plan in plans.items()}
+        found = {}
+        for number, block in enumerate(self.plan.blocks):
+            match block:
+                case (
+                    ExactBlock(plan=Plan() as plan)
+                    | BoundedBlock(plan=Plan() as plan)
+                    | WeighedBlock(plan=Plan() as plan)
+                ):
+                    found[number] = split_program(plan.program, self.changing)[0]
         return {n: program for n, program in found.items() if program.passes}
 
     def fixed_functions(self) -> list[str]:

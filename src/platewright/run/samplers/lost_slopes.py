@@ -45,7 +45,7 @@ def blocks_without_slope(
             waiting = [number for number in waiting if movers[number].is_lost(values)]
         if not waiting:
             break
-        sampler = Sampler(plan, columns, sizes, generator, values)
+        sampler = Sampler(plan, columns, sizes, generator, dict(values))
         for number in list(waiting):
             path = sampler.paths[plan.blocks[number].variables]
             if native is None and not path.is_lost(sampler.everything):
