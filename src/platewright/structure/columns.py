@@ -3,6 +3,7 @@
     text, declared categories, truth values, whole numbers     a table for each state of the parents
     other numbers                                              a regression on the parents
     whole numbers that are said to be counts                   a rate for each state of the parents
+    what is said to have a model of its own                    that model for each state of the parents
 
 Whole numbers in which cells are missing arrive as floating point; few of them are still categories.
 """
@@ -31,6 +32,8 @@ from platewright.errors import (
     UnknownName,
     UnseenLevel,
 )
+from platewright.language.model import Model
+from platewright.structure.one_group import OneGroup, read_group
 
 KINDS = ("category", "number", "count")
 FEW = 20
@@ -49,6 +52,8 @@ class Column:
     kind: str
     levels: tuple[object, ...] = ()
     hidden: bool = False
+    group: OneGroup | None = None
+    """The model of one group of rows, of a count or of a column whose kind is a model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ class Rows:
         return replace(self, codes=codes, values=values)
 
 
-def read_columns(data: object, kinds: Mapping[str, str]) -> tuple[Column, ...]:
+def read_columns(data: object, kinds: Mapping[str, str | Model]) -> tuple[Column, ...]:
     """Names, kinds and levels of the columns of a table."""
     table = dict(_cells(data))
     if not table:
@@ -93,8 +98,8 @@ def read_columns(data: object, kinds: Mapping[str, str]) -> tuple[Column, ...]:
     for name, kind in kinds.items():
         if name not in table:
             raise UnknownName(name, table, where="kinds=")
-        if kind not in KINDS:
-            raise UnknownName(kind, KINDS, where=f"kinds=, the kind of `{name}`")
+        if not isinstance(kind, Model) and kind not in KINDS:
+            raise UnknownName(str(kind), KINDS, where=f"kinds=, the kind of `{name}`")
     return tuple(_column(name, cells, kinds.get(name)) for name, cells in table.items())
 
 
@@ -216,8 +221,9 @@ def _type(value: object) -> str:
     return "numbers" if isinstance(value, int | float | np.number) else "text"
 
 
-def _column(name: str, cells: Cells, kind: str | None) -> Column:
+def _column(name: str, cells: Cells, wanted: str | Model | None) -> Column:
     cells = _settled(cells)
+    kind = "model" if isinstance(wanted, Model) else wanted
     declared = tuple(cells.entries or ()) if cells.declared and cells.entries is not None else ()
     numeric = cells.entries is None
     present = cells.values[~_holes(cells)]
@@ -245,6 +251,10 @@ def _column(name: str, cells: Cells, kind: str | None) -> Column:
             expected="at least two values",
             hint="drop it; nothing can be learned of its arcs",
         )
+    if isinstance(wanted, Model):
+        group = read_group(name, wanted)
+        group.check(name, cells.values.astype(np.float64))
+        return Column(name, kind, group=group)
     if kind != "category":
         return Column(name, kind)
     if len(distinct) > FEW and 2 * len(distinct) > len(present):
@@ -330,6 +340,8 @@ def _numbers(column: Column, cells: Cells) -> NDArray[np.float64]:
         raise _infinite(column.name, numbers)
     if column.kind == "count" and ((numbers < 0) | (numbers != np.floor(numbers)) & ~np.isnan(numbers)).any():
         raise SupportError(f"column `{column.name}` is said to be counts", expected="whole numbers from 0")
+    if column.group is not None:
+        column.group.check(column.name, numbers)
     return numbers
 
 

@@ -1,7 +1,6 @@
-"""What is known of the parameters of one group of rows: of a table, of a rate, of a regression, each conjugate.
+"""What is known of the parameters of one group of rows: of a table or of a regression, each conjugate.
 
     table         theta ~ Dirichlet(weights)
-    rate          rate ~ Gamma(shape, rate)
     regression    precision ~ Gamma(shape, rate),    coefficients ~ Normal(mean, (precision root'root)^-1)
 
 The numbers of a regression are its precision first, then intercept and slopes.
@@ -36,23 +35,6 @@ class TablePosterior:
 
 
 @dataclass(frozen=True, eq=False)
-class RatePosterior:
-    """The rate of counts."""
-
-    shape: float
-    rate: float
-
-    @property
-    def mean(self) -> Values:
-        """The mean rate."""
-        return np.array([self.shape / self.rate])
-
-    def draw(self, generator: np.random.Generator) -> Values:
-        """One rate."""
-        return np.array([generator.gamma(self.shape, 1 / self.rate)])
-
-
-@dataclass(frozen=True, eq=False)
 class RegressionPosterior:
     """Precision, intercept and slopes; `root` is the triangular factor of the least-squares rows."""
 
@@ -73,7 +55,7 @@ class RegressionPosterior:
         return np.array([precision, *(self.centre + np.linalg.solve(self.root, noise))])
 
 
-Posterior = TablePosterior | RatePosterior | RegressionPosterior
+Posterior = TablePosterior | RegressionPosterior
 
 
 def regression_posterior(

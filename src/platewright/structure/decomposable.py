@@ -52,7 +52,7 @@ class Decomposable:
     ) -> None:
         self.columns = read_columns(data, kinds or {})
         self.nodes = tuple(column.name for column in self.columns)
-        if len({column.kind for column in self.columns}) > 1 or self.columns[0].kind == "count":
+        if len({column.kind for column in self.columns}) > 1 or self.columns[0].kind in ("count", "model"):
             raise ModelError("the columns are of several kinds", expected="all categories, or all numbers")
         self.rules = read_rules(self.columns, [*forbid, *((two, one) for one, two in forbid)], (), (), None)
         if prior is not None and not isinstance(prior, ArcPrior):

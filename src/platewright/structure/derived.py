@@ -3,7 +3,8 @@
     log p(column | groups) = sum over groups of [ sum over levels of cell(count) + group(sum of counts) ]
 
 The derivation is that of ordinary models: a table of categories under a Dirichlet, a regression under a normal-gamma
-prior, counts under a gamma. Its evidence is an expression; what is asked of it again and again are its parts.
+prior; `one_group.py` has those of other columns. Its evidence is an expression; what is asked of it again and again are
+its parts.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from platewright.backends.c.support import support_text
 from platewright.backends.naming import Names
 from platewright.derive.planner import choose_plan
 from platewright.graph.graph import read_graph
-from platewright.language.constructors import Categorical, Dirichlet, Gamma, Normal, Poisson
+from platewright.language.constructors import Categorical, Dirichlet, Gamma, Normal
 from platewright.language.distribution import Input
 from platewright.language.functions import dot
 from platewright.language.model import Model
@@ -56,17 +57,20 @@ class Evidence:
         lines = [f"    {line}" for line in printer.take()]
         return "\n".join((f"static double {self.name}({listed})", "{", *lines, f"    return {printed};", "}"))
 
+    def called(self, array: str) -> str:
+        """The call of it with arguments that stand side by side."""
+        return f"{self.name}({', '.join(f'&{array}[{place}]' for place in range(len(self.arguments)))})"
+
 
 @lru_cache(maxsize=1)
 def derived_evidences() -> tuple[Evidence, ...]:
     """All functions that local scores are made of."""
-    return (*table_evidence(), regression_evidence(), count_evidence())
+    return (*table_evidence(), regression_evidence())
 
 
-@lru_cache(maxsize=1)
-def derived_source() -> str:
-    """Their C, with the few functions it shares."""
-    text = "\n".join(found.source for found in derived_evidences())
+def derived_source(*others: Evidence) -> str:
+    """Their C and that of others, with the few functions they share."""
+    text = "\n".join(found.source for found in (*derived_evidences(), *others))
     return "\n".join((*support_text(text), text, ""))
 
 
@@ -79,7 +83,7 @@ def table_evidence() -> tuple[Evidence, Evidence]:
     m.child = Categorical(m.p, plates=row)
     program = _program(m, "child")
     counts = next(found for found in program.passes if isinstance(found, Statistic))
-    whole = _inlined(program)
+    whole = inlined(program)
     terms = whole.terms if isinstance(whole, Add) else (whole,)
     inside = [term for term in terms if _is_of_cells(term)]
     outside = [term for term in terms if not _is_of_cells(term)]
@@ -104,28 +108,11 @@ def regression_evidence() -> Evidence:
     m.x = Input(plates=(row, column))
     m.y = Normal(dot(m.x, m.w, over=column), precision=m.tau, plates=row)
     program = _program(m, "y")
-    value = _inlined(program)
+    value = inlined(program)
     renamed = {name: name.rpartition(".")[2] for name in _names(value) if "." in name}
     value = substitute(value, {Reference(old): Reference(new) for old, new in renamed.items()})
     value = substitute(value, {Size(row.name): Reference("rows")})
     return Evidence("regression", ("shape", "rate", "sum_k", "rows", "log_root", "residual"), value)
-
-
-def count_evidence() -> Evidence:
-    """Counts of one group of rows, Poisson with a rate of its own."""
-    m = Model("counts of one group")
-    row = m.plate("row")
-    m.shape, m.rate = Input(), Input()
-    m.level = Gamma(m.shape, rate=m.rate)
-    m.y = Poisson(m.level, plates=row)
-    program = _program(m, "y")
-    value = substitute(_inlined(program), {Size(row.name): Reference("rows")})
-    named: dict[Expression, Expression] = {}
-    for found in program.passes:
-        assert isinstance(found, Statistic)
-        plain = isinstance(found.summand, Reference)
-        named[Reference(found.name)] = Reference("total" if plain else "log_factorials")
-    return Evidence("count_group", ("shape", "rate", "rows", "total", "log_factorials"), substitute(value, named))
 
 
 # -- taking an evidence apart ----------------------------------------------------------------------------------------
@@ -138,8 +125,8 @@ def _program(m: Model, known: str) -> Program:
     return plan.program
 
 
-def _inlined(program: Program) -> Expression:
-    """The log evidence with every assignment put in."""
+def inlined(program: Program, wanted: Expression | None = None) -> Expression:
+    """The log evidence, or what else is wanted, with every assignment put in."""
     assigned = {found.name: found for found in program.body if isinstance(found, Assign)}
 
     def put_in(part: Expression) -> Expression:
@@ -149,7 +136,7 @@ def _inlined(program: Program) -> Expression:
             return put_in(substitute(found.expression, at) if at else found.expression)
         return rebuild(part, put_in)
 
-    return put_in(assigned[EVIDENCE].expression)
+    return put_in(assigned[EVIDENCE].expression if wanted is None else wanted)
 
 
 def _indices(whole: Expression) -> set[Index]:

@@ -16,15 +16,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from platewright.algebra.lazy import special
 from platewright.structure.columns import Rows
 from platewright.structure.conjugate_posteriors import (
     Posterior,
-    RatePosterior,
     TablePosterior,
     regression_posterior,
 )
 from platewright.structure.evidence_prior import EvidencePrior
+from platewright.structure.one_group import GroupPosterior, OneGroup, posterior_of
 
 FEW_ROWS = 64
 Codes = NDArray[np.int64]
@@ -55,6 +54,11 @@ class Conditional:
         """What the node holds."""
         return self.rows.columns[self.node].kind
 
+    @property
+    def group(self) -> OneGroup | None:
+        """Its model, where it has one of its own."""
+        return self.rows.columns[self.node].group
+
     def at(self, codes: Codes) -> NDArray[np.float64]:
         """The parameters for each of some rows."""
         places = self._places(codes)
@@ -69,8 +73,8 @@ class Conditional:
         if self.kind == "category":
             return np.asarray(np.take_along_axis(found, codes[self.node][:, None], axis=1)[:, 0])
         own = values[self.node]
-        if self.kind == "count":
-            return np.asarray(own * np.log(found[:, 0]) - found[:, 0] - special.gammaln(own + 1.0))
+        if self.group is not None:
+            return self.group.log_density(own, found)
         gap = own - self.mean(found, values)
         return np.asarray(0.5 * np.log(found[:, 0] / (2 * np.pi)) - 0.5 * found[:, 0] * gap**2)
 
@@ -107,13 +111,13 @@ class Conditional:
     def _drawn(self, chosen: NDArray[np.int64]) -> Values:
         return self.posterior(chosen).draw(self.generator)
 
-    def posterior(self, chosen: NDArray[np.int64]) -> Posterior:
+    def posterior(self, chosen: NDArray[np.int64]) -> Posterior | GroupPosterior:
         """What the chosen rows say of the parameters of their group; of no rows, the prior."""
         if self.kind == "category":
             return TablePosterior(self.weights(chosen))
         own = self.rows.values[self.node, chosen]
-        if self.kind == "count":
-            return RatePosterior(self.prior.shape + own.sum(), self.prior.rate + len(chosen))
+        if self.group is not None:
+            return posterior_of(self.group, own)
         numbers = sum(column.kind == "number" for column in self.rows.columns)
         shape, rate, centre, slope = self.prior.normal(numbers, len(self.numbers))
         inputs = np.ones((len(chosen), 1 + len(self.numbers)))

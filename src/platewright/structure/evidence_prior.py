@@ -76,6 +76,4 @@ class EvidencePrior:
             "scale": 2 * rate,
             "centre": centre,
             "slope": slope,
-            "shape": self.shape,
-            "rate": self.rate,
         }

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from platewright.errors import MissingValue, ModelError, NameTaken, ParameterError
+from platewright.language.model import Model
 from platewright.run.heard import told_to_stop
 from platewright.structure.best import Best, named
 from platewright.structure.chains import run_chains
@@ -22,6 +23,7 @@ from platewright.structure.incomplete import incomplete_best
 from platewright.structure.missing_cells import first_filling, refilled
 from platewright.structure.moves import State
 from platewright.structure.network import Arc, Network
+from platewright.structure.one_group import counts
 from platewright.structure.posterior import Enumerated, Sampled
 from platewright.structure.rules import ArcPrior, Rules, members, read_rules, uniform_dags
 from platewright.structure.scorer import Scorer
@@ -39,7 +41,8 @@ class Structures:
 
     The table is read for names, types and levels only. Text, declared categories, truth values and whole numbers are
     categories with a table for each state of their parents; other numbers have a regression on theirs; `kinds` says
-    otherwise, by name: "category", "number" or "count".
+    otherwise, by name: "category", "number", "count", or a model of the rows of one group: a variable on one plate, and
+    the numbers that it hangs on with a conjugate prior. Each state of the parents then has such numbers of its own.
 
     `forbid` and `require` list arcs (parent, child); `tiers` lists groups of names, from which no arc leads into an
     earlier group; `max_parents` bounds the parents of each node; `prior` is `pw.uniform_dags()` or `pw.arcs(0.1)`.
@@ -69,7 +72,7 @@ class Structures:
         degrees: float | None = None,
         shape: float = 1.0,
         rate: float = 1.0,
-        kinds: Mapping[str, str] | None = None,
+        kinds: Mapping[str, str | Model] | None = None,
         hidden: Mapping[str, int] | None = None,
     ) -> None:
         found = read_columns(data, kinds or {})
@@ -79,10 +82,11 @@ class Structures:
                 raise NameTaken(f"hidden node `{column.name}` has the name of a column", hint="choose another name")
         if prior is not None and not isinstance(prior, ArcPrior):
             raise ParameterError(f"prior is {prior!r}", expected="pw.uniform_dags() or pw.arcs(probability)")
-        self.columns: tuple[Column, ...] = (*found, *unseen)
+        self.evidence = EvidencePrior(tables, numbers, sample_size, degrees, shape, rate)
+        counted = (replace(column, group=counts(shape, rate)) if column.kind == "count" else column for column in found)
+        self.columns: tuple[Column, ...] = (*counted, *unseen)
         self.rules: Rules = read_rules(self.columns, forbid, require, tiers, max_parents)
         self.prior = prior or uniform_dags()
-        self.evidence = EvidencePrior(tables, numbers, sample_size, degrees, shape, rate)
         self.evidence.degrees_of(sum(column.kind == "number" for column in self.columns))
 
     @property

@@ -61,8 +61,8 @@ def refilled(
             own, below = drawn[node], [drawn[child] for child in children[node]]
             if rows.columns[node].kind == "category":
                 codes[node, holes] = _categories(own, below, codes[:, holes], values[:, holes], generator)
-            elif rows.columns[node].kind == "count":
-                values[node, holes] = generator.poisson(own.at(codes[:, holes])[:, 0])
+            elif own.group is not None:
+                values[node, holes] = own.group.draw(own.at(codes[:, holes]), generator)
             else:
                 values[node, holes] = _numbers(own, below, codes[:, holes], values[:, holes], generator)
         rows = replace(rows, codes=codes, values=values)

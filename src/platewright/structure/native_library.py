@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
@@ -18,7 +19,7 @@ import numpy as np
 
 from platewright.backends.c.compile import FLAGS, compiled, find_compiler
 from platewright.run.heard import LISTENING, told_to_stop
-from platewright.structure.derived import derived_source
+from platewright.structure.derived import Evidence, derived_source
 
 EXACT = (*(flag for flag in FLAGS if flag not in ("-fassociative-math", "-ffp-contract=fast")), "-ffp-contract=off")
 PARTS = ("distinct.c", "bitmaps.c", "scores.c", "joint.c", "climbing.c", "orders.c", "tables.c", "moves.c", "classes.c")
@@ -63,15 +64,23 @@ def _text(name: str) -> str:
     return Path(__file__).with_name("native").joinpath(name).read_text(encoding="utf-8")
 
 
-def score_source(words: int) -> str:
-    """The C of scores and searches, with the derived evidences in it."""
-    return "\n".join((HEAD.format(words=words, least=LEAST_GAIN), derived_source(), *map(_text, PARTS)))
+def score_source(words: int, forms: Sequence[Evidence] = ()) -> str:
+    """The C of scores and searches, with the derived evidences in it, and those of columns with models of their own."""
+    named = [replace(form, name=f"{form.name}_{number}") for number, form in enumerate(forms)]
+    cases = [f"    case {number}: return {form.called('at')};" for number, form in enumerate(named)]
+    choice = ("static double grouped(int64_t form, const double *at)", "{", "    switch (form) {", *cases)
+    head = HEAD.format(words=words, least=LEAST_GAIN)
+    return "\n".join((head, derived_source(*named), *choice, "    }", "    return UNKNOWN;", "}", *map(_text, PARTS)))
 
 
 @lru_cache(maxsize=8)
-def score_library(words: int) -> ctypes.CDLL | None:
+def _score_library(source: str) -> ctypes.CDLL | None:
+    return _loaded(source, FLAGS, _SIGNATURES)
+
+
+def score_library(words: int, forms: Sequence[Evidence] = ()) -> ctypes.CDLL | None:
     """Scores and searches for sets of so many words; nothing where there is no compiler."""
-    return _loaded(score_source(words), FLAGS, _SIGNATURES)
+    return _score_library(score_source(words, forms))
 
 
 @lru_cache(maxsize=1)

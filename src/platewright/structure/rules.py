@@ -178,8 +178,8 @@ def _refused(parent: Column, child: Column, tier: dict[str, int]) -> str:
         return (
             f"`{child.name}` has a {child.kind} for each state of its parents, and `{parent.name}` is a {parent.kind}"
         )
-    if parent.kind == "count":
-        return f"`{parent.name}` is a count, which no regression has as an input"
+    if parent.group is not None:
+        return f"`{parent.name}` is a {parent.kind}, which no regression has as an input"
     if parent.name in tier and child.name in tier and tier[parent.name] > tier[child.name]:
         return f"`{parent.name}` is in a later tier"
     return ""

@@ -18,10 +18,11 @@ from platewright.errors import BackendError, SizeError
 from platewright.structure.columns import Rows
 from platewright.structure.evidence_prior import EvidencePrior
 from platewright.structure.native_library import at_once, interruptible, score_library, sum_library
+from platewright.structure.one_group import OneGroup
 from platewright.structure.rules import ArcPrior, Rules, bits, members
 
 Parents = tuple[frozenset[int], ...]
-_KIND = {"number": 0, "category": 1, "count": 2}
+_KIND = {"number": 0, "category": 1, "count": 2, "model": 2}
 MOST_ENUMERATED = 22
 MOST_COUNTS = 2**29
 
@@ -35,8 +36,8 @@ class _Data(ctypes.Structure):
         ("total", ctypes.c_double),
         ("share", ctypes.c_double),
         ("spread", ctypes.c_int64),
-        *((n, ctypes.c_double) for n in ("strength", "degrees", "gain", "scale", "centre", "slope", "shape", "rate")),
-        *((name, ctypes.c_void_p) for name in ("log_odds", "allowed", "required")),
+        *((n, ctypes.c_double) for n in ("strength", "degrees", "gain", "scale", "centre", "slope")),
+        *((name, ctypes.c_void_p) for name in ("forms", "first", "statistics", "log_odds", "allowed", "required")),
         ("most", ctypes.c_int64),
         ("equivalent", ctypes.c_int64),
     ]
@@ -66,7 +67,7 @@ class Scorer:
                 expected=f"at most {MOST_COUNTS} rows times levels",
                 hint="join rare levels, or drop the column",
             )
-        library = score_library(self.words)
+        library = score_library(self.words, [group.evidence for group in self._groups])
         if library is None:
             raise BackendError(
                 "no C compiler was found, and scores are counted by C",
@@ -96,6 +97,24 @@ class Scorer:
         """How many columns there are."""
         return len(self.rows.columns)
 
+    @cached_property
+    def _groups(self) -> tuple[OneGroup, ...]:
+        """The models of columns that have one of their own, each once."""
+        return tuple(dict.fromkeys(column.group for column in self.rows.columns if column.group is not None))
+
+    def _statistics(self) -> dict[str, NDArray[Any]]:
+        """Of columns with models of their own, what each row adds to each statistic."""
+        of_node = [
+            np.zeros((0, self.rows.count)) if column.group is None else column.group.statistics(values)
+            for column, values in zip(self.rows.columns, self.rows.values, strict=True)
+        ]
+        forms = [self._groups.index(column.group) if column.group else -1 for column in self.rows.columns]
+        return {
+            "forms": np.array(forms, dtype=np.int64),
+            "first": np.cumsum([0, *(len(found) for found in of_node)], dtype=np.int64),
+            "statistics": np.concatenate([*of_node, np.zeros((1, self.rows.count))]),
+        }
+
     def _numbers(self) -> dict[str, float]:
         reals = sum(column.kind == "number" for column in self.rows.columns)
         return {
@@ -123,6 +142,7 @@ class Scorer:
             "values": values,
             "weights": weights,
             "factor": few,
+            **self._statistics(),
             "log_odds": np.full((self.nodes, self.nodes), self.prior.log_odds),
             "allowed": self._sets(allowed),
             "required": self._sets(required),

@@ -4,7 +4,7 @@
 
 Numbers hang on no category's table, so given the categories of a row its missing numbers are normal: the regressions
 that share one are least-squares rows, triangularised together. Missing categories are eliminated along the network. A
-count has no children, so one that is missing says nothing.
+column with a model of its own has no children, so a cell of it that is missing says nothing.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def factors_of(rows: Rows, conditionals: Sequence[Conditional], missing: frozens
     """Each conditional alone, but regressions together where they share a missing number."""
     found: list[Factor] = []
     for part in conditionals:
-        if part.kind == "count" and part.node in missing:
+        if part.group is not None and part.node in missing:
             continue
         free = {node for node in (part.node, *part.numbers) if node in missing and part.kind == "number"}
         joined = [factor for factor in found if free & set(factor.free)]

@@ -12,11 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from platewright.language.constructors import Categorical, Dirichlet, Gamma, Normal, Poisson
+from platewright.algebra.build import substitute
+from platewright.algebra.expression import Expression, Reference
+from platewright.language.constructors import Categorical, Dirichlet, Gamma, Normal
+from platewright.language.distribution import Distribution
 from platewright.language.model import Model
+from platewright.language.plate import Plate
 from platewright.structure.columns import MISSING, Column, Rows
 from platewright.structure.evidence_prior import EvidencePrior
 from platewright.structure.network import Network
+from platewright.structure.one_group import OneGroup
 
 
 def write_model(empty: Model, network: Network, rows: Rows, prior: EvidencePrior) -> Model:
@@ -45,10 +50,8 @@ def write_model(empty: Model, network: Network, rows: Rows, prior: EvidencePrior
             alpha = prior.alpha(len(column.levels), states)
             setattr(m, table, Dirichlet(alpha, over=levels[name], plates=plates))
             setattr(m, own, Categorical(_at(m, table, at), plates=row))
-        elif column.kind == "count":
-            rate_name = _fresh(f"rate_{own}", taken)
-            setattr(m, rate_name, Gamma(prior.shape, rate=prior.rate, plates=plates))
-            setattr(m, own, Poisson(_at(m, rate_name, at), plates=row))
+        elif column.group is not None:
+            write_group(m, column.group, own, plates, at, row, taken)
         else:
             slopes = [parent for parent in above if parent not in tables]
             shape, rate, centre, slope = prior.normal(count, len(slopes))
@@ -63,6 +66,24 @@ def write_model(empty: Model, network: Network, rows: Rows, prior: EvidencePrior
                 mean = mean + _at(m, weight, at) * (getattr(m, safe[parent]) - means[parent])
             setattr(m, own, Normal(mean, precision=_at(m, precision, at), plates=row))
     return empty
+
+
+def write_group(
+    m: Any, group: OneGroup, own: str, plates: tuple[Plate, ...], at: tuple[Any, ...], row: Plate, taken: set[str]
+) -> None:
+    """The model of one group for each state of the parents: its unknowns on their plates, looked up by the rows."""
+    beside: dict[Expression, Expression] = {}
+    looked_up: dict[Expression, Expression] = {}
+    for variable in group.model.variables.values():
+        is_target = variable is group.target
+        name = own if is_target else _fresh(f"{variable.name}_{own}", taken)
+        known = looked_up if is_target else beside
+        given = {word: substitute(value, known) for word, value in variable.parameters}
+        assert variable.family is not None
+        setattr(m, name, Distribution(variable.family, given, (row,) if is_target else plates))
+        if not is_target:
+            beside[Reference(variable.name)] = getattr(m, name)
+            looked_up[Reference(variable.name)] = _at(m, name, at)
 
 
 def safe_names(columns: Sequence[Column], empty: Model) -> dict[str, str]:

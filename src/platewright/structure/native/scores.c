@@ -2,7 +2,7 @@
  *
  *     score(child | parents) = sum over groups of rows that agree in the parents of the derived evidence
  *
- * The functions `table_cell`, `table_group`, `regression` and `count_group` are printed from the derivation.
+ * The functions `table_cell`, `table_group`, `regression` and `grouped` are printed from the derivation.
  */
 #include <math.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static inline int64_t member_from(const Set *set, int64_t node)
 }
 #define EACH(node, set) (int64_t node = member_from(&(set), 0); node >= 0; node = node + 1 < 64 * WORDS ? member_from(&(set), node + 1) : -1)
 
-enum { REAL = 0, TABLE = 1, COUNT = 2 };
+enum { REAL = 0, TABLE = 1, GROUPED = 2 };
 enum { BY_TOTAL = 0, BY_CELL = 1 };
 #define MEMO 4096
 #define BASES 2
@@ -67,7 +67,8 @@ typedef struct {
     int64_t spread;             /* what `strength` is: of a whole table, or of each cell */
     double strength;
     double degrees, gain, scale, centre, slope;  /* normal columns: shape = (degrees + gain parents) / 2, rate = scale / 2 */
-    double shape, rate;         /* Gamma prior of a rate of counts */
+    const int64_t *forms, *first; /* of columns with a model of their own: which one, and where its statistics stand */
+    const double *statistics;   /* [statistic][rows]: what each row adds */
     const double *log_odds;     /* [parent][child]: what the prior over structures gives for an arc */
     const Set *allowed, *required;
     int64_t most, equivalent;   /* equivalent: a score is the difference of two sets of columns */
@@ -262,21 +263,23 @@ static double table_score(Scorer *s, int64_t child, const Set *parents)
 
 static double joint_evidence(Scorer *s, const Set *set);
 
-/* -- counts (Poisson) -------------------------------------------------------------------------------------------------- */
+/* -- columns with a model of their own --------------------------------------------------------------------------------- */
 
-static double count_score(Scorer *s, int64_t child, const Set *parents)
+static double grouped_score(Scorer *s, int64_t child, const Set *parents)
 {
     const Data *d = &s->data;
     const int64_t groups = group_rows(s, s->key, parents, 4 * d->rows + 4096);
-    double *sums = calloc((size_t)groups * 3, sizeof *sums), score = 0.0;
+    const int64_t width = d->first[child + 1] - d->first[child], step = width + 1;
+    double *sums = calloc((size_t)(groups * step), sizeof *sums), score = 0.0;
     if (!sums) { s->lacking = 1; return UNKNOWN; }
-    const double *value = d->values + child * d->rows;
+    const double *statistic = d->statistics + d->first[child] * d->rows;
     for (int64_t n = 0; n < d->rows; n++) {
-        double *at = sums + 3 * (int64_t)s->key[n], w = d->weights[n] * d->share;
-        at[0] += w; at[1] += w * value[n]; at[2] += w * lgamma(value[n] + 1.0);
+        double *at = sums + step * (int64_t)s->key[n], w = d->weights[n] * d->share;
+        at[0] += w;
+        for (int64_t k = 0; k < width; k++) at[k + 1] += w * statistic[k * d->rows + n];
     }
     for (int64_t g = 0; g < groups; g++)
-        if (sums[3 * g] > 0.0) score += count_group(&d->shape, &d->rate, &sums[3 * g], &sums[3 * g + 1], &sums[3 * g + 2]);
+        if (sums[step * g] > 0.0) score += grouped(d->forms[child], sums + step * g);
     free(sums);
     return score;
 }
@@ -389,7 +392,7 @@ double evidence_of(Scorer *s, int64_t child, const Set *parents)
     s->counted++;
     switch (s->data.kinds[child]) {
     case TABLE: return table_score(s, child, parents);
-    case COUNT: return count_score(s, child, parents);
+    case GROUPED: return grouped_score(s, child, parents);
     default: return regression_score(s, child, parents);
     }
 }
