@@ -25,8 +25,8 @@ from platewright.schemas.iterated_steps import by_numbers, held_fixed, steps_at_
 from platewright.schemas.pointwise import plan_pointwise
 
 NAME = "quadrature"
-MOST_HELD = 5
-"""Numbers that a lattice goes over where all points are evaluated at once."""
+MOST_HELD = 20
+"""Numbers that are gone over where all points are evaluated at once: few by a lattice, more by points drawn."""
 MOST_APART = 3
 """And where each point runs a program of its own."""
 MOST_AT_ONCE, MOST_ASKED, MOST_CHOSEN = 60_000, 8_000, 3_000

@@ -25,7 +25,7 @@ MOST_NUMBERS = 1 << 22
 DEPENDENT = 1e-14
 """A column of which less than this is left follows from those before."""
 
-NEAR = 1e-5
+LITTLE = 1e-5
 """Squares of which less than this is left are worked out row by row."""
 ROUNDING = 1e-26
 """Squares of which no more than this is left are rounding: the column follows from those taken out."""
@@ -80,7 +80,7 @@ def taken_out(own: Array, rest: Array, code: Array, count: int) -> Found:
     gram = rest @ rest.T
     flat = between.reshape(-1, lead)
     within = gram - flat.T @ flat
-    for k in np.flatnonzero(np.diagonal(within) < NEAR * squares):
+    for k in np.flatnonzero(np.diagonal(within) < LITTLE * squares):
         left = np.array(rest[k])
         for unit in [*units, *units]:
             share = np.bincount(code, unit * left, count)
@@ -230,6 +230,11 @@ def quadratics(found: Found, scales: Array) -> tuple[Array, Array]:
             rows = found["contrasts"][:, 0]
             for number in range(len(scales)):
                 whole[number] += (rows * share[number, found["kind"], None]).T @ rows
+    elif null.shape[1] == 2 and "pooled" in found:
+        share, log_wide = inverses_of_two(null, spread)
+        pool = found["pooled"].transpose(1, 3, 0, 2, 4)
+        flat = np.stack([pool[0, 0], pool[0, 1] + pool[1, 0], pool[1, 1]]).reshape(-1, whole[0].size)
+        whole = whole + (share.reshape(len(share), -1) @ flat).reshape(whole.shape)
     else:
         inverse_root, log_wide = inverse_roots(null, spread)
         if "pooled" in found:
@@ -260,6 +265,25 @@ def inverse_roots(null: Array, spread: Array) -> tuple[Array, Array]:
     inverse[..., 1, 1] = 1.0 / np.sqrt(left)
     inverse[..., 1, 0] = -along * inverse[..., 1, 1]
     return inverse, np.log(first) + np.log(left)
+
+
+def inverses_of_two(null: Array, spread: Array) -> tuple[Array, Array]:
+    """For each point the entries 11, 12 and 22 of the inverse covariance of two contrasts, along all roots; log sizes.
+
+    By hand, as along as memory lies: so many matrices of two rows would wait for each call.
+    """
+    first, second = null.transpose(1, 2, 0)
+    pairs = np.concatenate([first * first, first * second, second * second], axis=1)
+    share, logs = np.empty((len(spread), 3, len(null))), np.empty((len(spread), len(null)))
+    for number, one in enumerate(spread):
+        top, across, bottom = (one @ pairs).reshape(3, -1)
+        along = across / top
+        left = bottom - along * across
+        np.log(top * left, out=logs[number])
+        np.divide(1.0, left, out=share[number, 2])
+        np.multiply(share[number, 2], -along, out=share[number, 1])
+        np.subtract(1.0 / top, share[number, 1] * along, out=share[number, 0])
+    return share, logs
 
 
 def integrated_out(found: Found, scales: Array) -> Array:

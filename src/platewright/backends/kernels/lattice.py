@@ -16,10 +16,13 @@ from itertools import product
 
 import numpy as np
 
+from platewright.backends.kernels.fitted import about, fitted, log_student, mixture
 from platewright.backends.kernels.held_density import Density_of, Endless, TooMany, Unsettled, fallen, limits
 from platewright.backends.kernels.modes import modes_of
 from platewright.family import Array
 
+MOST_AXES = 5
+"""Of more numbers points are drawn, from a mixture that is fitted to the density."""
 STEPS = {1: 0.5, 2: 0.8}
 """How far points are apart at first, in standard deviations; 1 where there are more numbers."""
 FINER = 0.7
@@ -49,8 +52,10 @@ def rotation(count: int) -> Array:
 def summed(density: Density_of, tolerance: float, most: int) -> dict[str, Array]:
     """Points, their shares of the posterior, the log of the integral, and what changed last."""
     modes = [(mode, widened(density, mode, root)) for mode, root in modes_of(density, most)]
-    parts = Parts(density, modes)
     count = len(density.ends)
+    if count > MOST_AXES:
+        return fitted(density, modes, most)
+    parts = Parts(density, modes)
     nodes = nodes_along(density, *modes[0]) if len(modes) == 1 else np.zeros(count, dtype=int)
     step = STEPS.get(int(np.count_nonzero(nodes == 0)), 1.0)
     halves, before = [], (step, nodes)
@@ -77,7 +82,7 @@ def summed(density: Density_of, tolerance: float, most: int) -> dict[str, Array]
     return {"u": u, "share": share, "log_evidence": np.asarray(total - np.log(2.0)), "error": np.asarray(error + over),
             "step": np.asarray(step), "is_line": nodes == 0,
             "modes": np.array([mode for mode, _ in modes]), "roots": np.array([root for _, root in modes]),
-            **components(u, share, cell, part)}  # fmt: skip
+            "freedom": np.asarray(0.0), **components(u, share, cell, part)}  # fmt: skip
 
 
 def widened(density: Density_of, mode: Array, root: Array) -> Array:
@@ -253,14 +258,14 @@ def drawn_from(density: Density_of, found: Mapping[str, Array], count: int, gene
 
     The proposal is the mixture of the steps' densities; a draw is taken with the ratio of the posterior to it.
     """
-    proposal = Proposal(found)
+    proposal = Students(found) if found.get("freedom", 0.0) else Proposal(found)
     taken: list[Array] = []
     missing, most, rounds = count, -np.inf, 0
     while missing > 0:
         if (rounds := rounds + 1) > MOST_ROUNDS and missing == count:
             raise Unsettled("no draw about the points has a probability above zero")
         tries = max(200, 2 * missing)
-        u = proposal.about(generator.choice(len(proposal.points), size=tries, p=proposal.share), generator)
+        u = proposal.about(generator.choice(len(proposal.share), size=tries, p=proposal.share), generator)
         ratio = density(u) - proposal.log_density(u)
         most = max(most, float(np.quantile(ratio, 0.999)))
         good = u[np.log(generator.random(tries)) < ratio - most]
@@ -319,3 +324,22 @@ class Proposal:
                 near = ((away[part : part + 500, None] - turned) ** 2).sum(axis=-1)
                 found[part : part + 500] += np.exp(-0.5 * near) @ self.share[of] * size
         return np.log(np.maximum(found, 1e-300))
+
+
+class Students:
+    """The mixture of Student t that points of many numbers were drawn from."""
+
+    def __init__(self, found: Mapping[str, Array]) -> None:
+        self.parts = list(zip(found["modes"], found["roots"], strict=True))
+        mass = np.bincount(found["cell_mode"], found["cell_share"], len(self.parts))
+        self.share = (mass + 0.01) / (mass + 0.01).sum()
+
+    def about(self, chosen: Array, generator: np.random.Generator) -> Array:
+        """A draw from each of some parts."""
+        counts = np.bincount(chosen, minlength=len(self.parts))
+        drawn = [about(part, count, generator) for part, count in zip(self.parts, counts, strict=True)]
+        return generator.permutation(np.concatenate(drawn))
+
+    def log_density(self, u: Array) -> Array:
+        """The log density of the mixture."""
+        return mixture(np.stack([log_student(u, part) for part in self.parts]), self.share)

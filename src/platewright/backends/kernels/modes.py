@@ -158,7 +158,7 @@ def starts(density: Density_of, centre: Array, sizes: Array) -> list[Array]:
         points = np.array(STARTS)[np.argwhere(above)]
         ranked = points[np.argsort(-heights[above], kind="stable")]
     else:
-        steps = np.arange(1, MOST_STARTS + 1)[:, None] * np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0][:count])
+        steps = np.arange(1, MOST_STARTS + 1)[:, None] * np.sqrt(primes(count))
         points = np.concatenate([np.zeros((1, count)), 10.0 * (steps % 1.0) - 6.0])
         heights = density(centre + sizes * points)
         ranked = points[np.argsort(-heights, kind="stable")][: np.count_nonzero(heights > -np.inf)]
@@ -169,6 +169,17 @@ def starts(density: Density_of, centre: Array, sizes: Array) -> list[Array]:
         if len(found) < MOST_MODES and min(np.abs(point - other).max() for other in found) > 1.5:
             found.append(point)
     return [centre + sizes * point for point in found]
+
+
+def primes(count: int) -> list[int]:
+    """The first prime numbers."""
+    found: list[int] = []
+    number = 2
+    while len(found) < count:
+        if all(number % other for other in found):
+            found.append(number)
+        number += 1
+    return found
 
 
 def beside(density: Density_of, mode: Array, root: Array, near: int) -> list[tuple[Array, Array]]:

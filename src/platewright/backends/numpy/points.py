@@ -10,7 +10,7 @@ import re
 
 from platewright.backends.carried import definitions, names_of
 from platewright.backends.hints import without_hints
-from platewright.backends.kernels import eliminated, held_density, impossible, lattice, modes
+from platewright.backends.kernels import eliminated, fitted, held_density, impossible, lattice, modes
 from platewright.backends.layout import laid_out
 from platewright.backends.naming import Names
 from platewright.backends.numpy import evidence_support, points_support
@@ -21,8 +21,8 @@ from platewright.backends.numpy.pointwise import PointwiseEmitter
 from platewright.schemas.few_numbers import QuadraturePlan
 
 TITLE = "the posterior by quadrature"
-KERNELS = (eliminated, held_density, modes, lattice, points_support)
-APART = (held_density, modes, lattice, evidence_support, impossible, points_support)
+KERNELS = (eliminated, held_density, modes, fitted, lattice, points_support)
+APART = (held_density, modes, fitted, lattice, evidence_support, impossible, points_support)
 """Kernels where each point runs a program of its own."""
 STAND_INS = ("learn", "held", "statistics", "scales", "log_density")
 """Functions that the emitter writes or places itself."""

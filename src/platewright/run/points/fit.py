@@ -58,13 +58,17 @@ class QuadratureFit(Result):
     def how(self) -> str:
         """One line: which algorithm ran, and how sure it is."""
         points = len(self.found["share"])
-        modes = len(self.found["modes"])
+        modes = 1 if self.found["freedom"] else len(self.found["modes"])
         where = f"{points:,} points" if modes == 1 else f"{points:,} points around {modes} modes"
-        return f"quadrature: {self.derivation.summary}; {where}, change at the last refinement {self.error:.1g}"
+        word = "drawn and weighed, standard error" if self.found["freedom"] else "change at the last refinement"
+        return f"quadrature: {self.derivation.summary}; {where}, {word} {self.error:.1g}"
 
     @property
     def error(self) -> float:
-        """What the last refinement changed: of the log evidence, and of means and sds in units of the latter."""
+        """What the last refinement changed: of the log evidence, and of means and sds in units of the latter.
+
+        Where points are drawn, as of more than a few numbers, their standard error.
+        """
         return float(self.found["error"])
 
     @property

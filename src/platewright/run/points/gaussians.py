@@ -66,10 +66,11 @@ class Gaussians:
 
     def fewer(self, scales: Array) -> tuple[Array, Array]:
         """All points; some of them, in proportion to their shares, where elements could not be pooled."""
-        if "pooled" in self.found or not self.eliminated.program.own:
-            kept = kernel.matter(self.share)
+        kept = kernel.matter(self.share)
+        most = max(200, MOST_NUMBERS // self.found["within"].shape[-1] ** 2)
+        if ("pooled" in self.found or not self.eliminated.program.own) and len(kept) <= most:
             return scales[kept], self.share[kept] / self.share[kept].sum()
-        chosen = systematic(self.share, 200)
+        chosen = systematic(self.share, 200 if self.eliminated.program.own else most)
         return scales[chosen], np.full(len(chosen), 1.0 / len(chosen))
 
     def named(self, batch: Any, *parts: Array) -> dict[str, tuple[Array, ...]]:
@@ -104,6 +105,11 @@ class Gaussians:
         means, spreads = self.named(program.batch, means, spreads)[name]
         return share, means, spreads
 
+    def _dense_drawn(self, scales: Array, generator: np.random.Generator) -> Array:
+        """One draw at each point of the unknowns that stay together."""
+        mean, root = kernel.dense_given(self.found, scales)
+        return np.asarray(mean + (root @ generator.standard_normal((*mean.shape, 1)))[..., 0])
+
     def log_density(self, values: Mapping[str, Array], at: Mapping[str, Array]) -> float:
         """The log density of the Gaussian unknowns at one value of each, given one point."""
         program = self.eliminated.program
@@ -117,8 +123,9 @@ class Gaussians:
         scales = self.eliminated.scales(values)
         count = len(scales)
         found: dict[str, Array] = {}
-        mean, root = kernel.dense_given(self.found, scales)
-        drawn = mean + (root @ generator.standard_normal((*mean.shape, 1)))[..., 0]
+        drawn = np.concatenate(
+            [self._dense_drawn(scales[part], generator) for part in kernel.portions(self.found, count)]
+        )
         if program.dense:
             found |= arrays_of(self.graph, program.dense, (), self.sizes, drawn)
         if not program.own:

@@ -20,6 +20,8 @@ from platewright.schemas.few_numbers import NAME, QuadraturePlan
 
 SMALL = 5e-3
 """What `by="auto"` takes for a small error."""
+SURE = 0.03
+"""And where points are drawn: what a sampler leaves with a thousand independent draws."""
 SETTLED = 1e-6
 """What is small where a grid of another kind could be laid instead."""
 SHORT = 2_000
@@ -55,9 +57,12 @@ def run_quadrature(
         return Declined(NAME, str(reason))
     except np.linalg.LinAlgError:
         return Declined(NAME, "a precision at a point is not positive to the digits of the machine")
-    allowed = SETTLED if plan.otherwise is not None else SMALL if plan.is_chosen else np.inf
+    small = SURE if found["freedom"] else SMALL
+    allowed = SETTLED if plan.otherwise is not None else small if plan.is_chosen else np.inf
     if not float(found["error"]) <= allowed:
-        return Declined(NAME, f"the last refinement still changed the posterior by {float(found['error']):.1g} sd")
+        return Declined(
+            NAME, f"points leave an error of {float(found['error']):.1g} sd, at most {allowed:.1g} is small"
+        )
     fit = QuadratureFit(plan, columns, sizes, found, labels=labels, seed=seed, count=count)
     fit.__dict__["eliminated"] = given  # which it would make anew from the columns
     if computed_probabilities(plan.graph):

@@ -27,6 +27,8 @@ def points_of_file(
     written = arrays[POINTS]
     if "cell_mode" not in written:  # as files were before modes had widths of their own
         written = {**written, "cell_mode": np.zeros(len(written.get("cell_share", ())), dtype=np.int64)}
+    if "freedom" not in written:  # nor points that were drawn
+        written = {**written, "freedom": np.array(0.0)}
     held = len(plan.held)
     points, cells, modes = (np.shape(written.get(name, ()))[:1] for name in ("u", "cell_mean", "modes"))
     if not all(points + cells + modes) or len(points + cells + modes) < 3:
@@ -37,6 +39,7 @@ def points_of_file(
         "log_evidence": Expected(()),
         "error": Expected((), lower=0.0, finite=False),
         "step": Expected((), lower=0.0),
+        "freedom": Expected((), lower=0.0),
         "is_line": Expected((held,), "whole", lower=0, upper=1),
         "modes": Expected((*modes, held)),
         "roots": Expected((*modes, held, held)),
