@@ -4,7 +4,7 @@
 
 All scalar unknowns are held at first, and each is let go again whose elimination is then exact: an effect size with
 its own variance keeps that variance alone, a logistic regression with one weight keeps the weight. Where the others are
-Gaussian at each point, lattices of up to five numbers are evaluated at once (`schemas/few_numbers.py`).
+Gaussian at each point, points of up to twenty numbers are evaluated at once (`schemas/few_numbers.py`).
 """
 
 from __future__ import annotations
