@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 from typing import Literal as OneOf
 
 from platewright.algebra.depth import with_room
@@ -25,7 +25,7 @@ from platewright.errors import MissingValue, SupportError, shown_text
 from platewright.graph.declarations import declarations
 from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Graph, read_graph
-from platewright.inference.infer import Inference, infer
+from platewright.inference.infer import Inference
 from platewright.language import model as language
 from platewright.operable import OperableGraph, operable
 from platewright.operation import Declined
@@ -37,7 +37,7 @@ from platewright.run.checks.room import in_our_words
 from platewright.run.checks.sizing import check_complete
 from platewright.run.evidence.evidence_fit import EvidenceFit, settled
 from platewright.run.exact.changing import needs_rows
-from platewright.run.exact.fit import Fit
+from platewright.run.exact.fit import Fit, finished
 from platewright.run.exact.row_batches import ROWS_IN_A_BATCH, batch_plate
 from platewright.run.exact.runner import choose_runner, most_rows
 from platewright.run.execute import all_in_rows, columns_of
@@ -46,6 +46,7 @@ from platewright.run.hidden.laplace_fit import LaplaceFit
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
 from platewright.run.in_batches import in_batches, passed
 from platewright.run.iterating import no_option, run_iterated
+from platewright.run.networks.network import InferenceByRow, Network
 from platewright.run.points.fit import QuadratureFit
 from platewright.run.results.deciding_network import decide_network
 from platewright.run.results.decision import Decision
@@ -65,6 +66,7 @@ from platewright.trees.search import check_search
 
 EvidenceMethod = OneOf["enumeration", "chib", "annealed", "laplace"]
 Usual = OneOf["posterior"]
+T = TypeVar("T")
 
 
 class Model(language.Model):
@@ -245,33 +247,37 @@ class Model(language.Model):
         return model
 
     def _signature(self) -> Signature:
-        """What the model asks of its data, made once for what is written so far."""
-        key = ("signature", len(self.plates), len(self.variables))
-        if key not in self._plans:
-            self._plans[key] = signature(self)
-        return self._plans[key]
+        """What the model asks of its data."""
+        return self._once("signature", lambda: signature(self))
 
     def _checks(self, known: frozenset[str]) -> Checks:
-        """What to look for in columns that parameters come from, found once for each set of known variables."""
-        key = ("given", known, len(self.plates), len(self.variables))
-        if key not in self._plans:
-            self._plans[key] = checks_of(read_graph(self, known - _inputs(self)), known)
-        return self._plans[key]
+        """What to look for in columns that parameters come from, for each set of known variables."""
+        return self._once(("given", known), lambda: checks_of(read_graph(self, known - _inputs(self)), known))
 
     @in_our_words
     def decide(self, evidence: Mapping[str, object] | None = None) -> Decision:
         """The best actions in an influence diagram without plates, whose numbers are all known: by exact inference."""
         return decide_network(read_graph(self), evidence)
 
+    @overload
+    def infer(self, evidence: Mapping[str, Any] | None = ..., about: Any = ..., most_bytes: Any = ...) -> Inference: ...
+    @overload
+    def infer(self, evidence: Any) -> InferenceByRow: ...
     @in_our_words
-    def infer(
-        self,
-        evidence: Mapping[str, object] | None = None,
-        about: Iterable[str] | None = None,
-        most_bytes: int | None = None,
-    ) -> Inference:
-        """Exact answers about the unknowns of a graph without plates: marginals, joints, the most probable state."""
-        return infer(self, evidence, about, most_bytes)
+    def infer(self, evidence: Any = None, about: Iterable[str] | None = None, most_bytes: int | None = None) -> Any:
+        """Exact answers about the unknowns of a graph without plates: marginals, joints, the most probable state.
+
+        `evidence` holds values by name; of a frame (or columns by name), each row is a set of evidence.
+        """
+        return self._once("network", lambda: Network(read_graph(self))).infer(evidence, about, most_bytes)
+
+    def _once(self, what: object, make: Callable[[], T]) -> T:
+        """What was made for what is written so far; it is made now where it was not."""
+        key = (what, len(self.plates), len(self.variables), len(self.potentials))
+        if key not in self._plans:
+            self._plans[key] = make()
+        found: T = self._plans[key]
+        return found
 
     def _learn_whole(
         self, data: object, asked: Question, backend: str, seed: int, options: Mapping[str, Any], scan: bool = False
@@ -313,7 +319,7 @@ class Model(language.Model):
         if again := found.ill_conditioned:
             found = runner.passed(columns, sizes, again)
         fit = Fit(plan, columns, sizes, found.statistics, wanted, labels=dataset.labels, seed=seed, **runner.told)
-        return _finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
+        return finished(fit, {"bind": bound - start, "derive": derived - bound}, derived)
 
     def _learn_from_file(
         self, path: str | Path, asked: Question, backend: str, seed: int, options: Mapping[str, Any]
@@ -358,7 +364,7 @@ class Model(language.Model):
                 found, sizes, labels = passed(plan, runner, pieces, row, again)
         fit = Fit(plan, {}, sizes, found.statistics, wanted, labels=labels, seed=seed, **runner.told)
         try:
-            return _finished(fit, {"derive": derived - start}, derived)
+            return finished(fit, {"derive": derived - start}, derived)
         except SupportError:  # data that cannot be: with all rows at hand, the guilty one is named
             return self._learn_whole(path, asked, backend, seed, options)
 
@@ -381,14 +387,6 @@ class Model(language.Model):
         if isinstance(found, Declined):
             return self._learn_whole(path, asked, backend, seed, options)
         return found
-
-
-def _finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
-    """Compute at once, so that an improper posterior is refused here and not at first use."""
-    fit.computed  # noqa: B018
-    # A copy would compute again; the times are the last thing to be known about the fit.
-    object.__setattr__(fit, "seconds", {**seconds, "run": perf_counter() - since})
-    return fit
 
 
 def _inputs(model: language.Model) -> set[str]:

@@ -34,6 +34,7 @@ from platewright.algebra.expression import (
     free_indices,
 )
 from platewright.algebra.functions import FUNCTIONS
+from platewright.algebra.kept import kept
 from platewright.algebra.substitution import substitute as substitute
 from platewright.algebra.tails import log_of, logistic_of, without_odds
 from platewright.errors import ModelError, ParameterError
@@ -74,6 +75,8 @@ def _coefficient(term: Expression) -> tuple[float, Expression]:
 
 def add(*terms: object) -> Expression:
     """A sum with equal terms collected, in the order of first appearance."""
+    if len(terms) == 2 and (longer := _with_one_more(*terms)) is not None:
+        return longer
     collected: dict[Expression, float] = {}
     stack = [term if isinstance(term, Expression) else expression(term) for term in reversed(terms)]
     while stack:
@@ -97,6 +100,24 @@ def add(*terms: object) -> Expression:
     if not parts:
         return ZERO
     return parts[0] if len(parts) == 1 else Add(tuple(parts))
+
+
+def _with_one_more(first: object, last: object) -> Add | None:
+    """A sum and one term more that is like none of its own: sums of many terms are written one after another."""
+    if not isinstance(first, Add) or not isinstance(last, Expression) or isinstance(last, Add):
+        return None
+    (number, rest), before = _coefficient(last), rests(first)
+    if number == 0.0 or rest in before:
+        return None
+    longer = Add((*first.terms, last))
+    longer.__dict__["_rests"] = before | {rest}
+    return longer
+
+
+@kept
+def rests(terms: Add) -> frozenset[Expression]:
+    """The terms of a sum without their numbers."""
+    return frozenset(_coefficient(term)[1] for term in terms.terms)
 
 
 def _scaled(number: float, rest: Expression) -> Expression:

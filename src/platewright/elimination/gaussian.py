@@ -9,7 +9,7 @@ from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.operations.eliminate_gaussian import eliminate_gaussian
 from platewright.recognition.groups import Group, choose_group, group_alone
-from platewright.recognition.rows import Rows, Split, residual, split_rows
+from platewright.recognition.rows import Rows, Split, residual, rows_touching, split_rows
 from platewright.recognition.scales import no_common_scale, scales_of
 from platewright.recognition.spread import spread
 
@@ -22,25 +22,33 @@ def gaussian_block(state: State) -> tuple[list[str], dict[str, str]]:
     """The largest set of unknowns in which the log joint is a sum of squares, and why the others are not in it."""
     block: list[str] = []
     refused: dict[str, str] = {}
-    for name in _gaussian_candidates(state):
-        found = squares_of(state, [*block, name])
-        if isinstance(found, Declined):
-            refused[name] = found.reason
+    waiting = [_gaussian_candidates(state)]
+    while waiting:
+        # What is linear in many unknowns is linear in any of them: all are tried at once, and halves where that fails.
+        some = waiting.pop()
+        found = squares_of(state, [*block, *some], frozenset(some))
+        if not isinstance(found, Declined):
+            block += some
+        elif len(some) == 1:
+            refused[some[0]] = found.reason
         else:
-            block.append(name)
+            waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
     return block, refused
 
 
-def tied_scales(state: State, name: str) -> str:
-    """Why an unknown with several unknown scales is not worth eliminating alone: its precision would be their sum."""
-    found = squares_of(state, [name])
-    if isinstance(found, Declined):
-        return ""
-    scales = scales_of(found[0], name, set(state.unknown))
-    used = {unknown for scale in scales for unknown in names(scale) & set(state.unknown)}
-    if len(scales) < 2 or all(state.nodes[other].domain.is_finite for other in used):
-        return ""
-    return no_common_scale([name], scales, set(state.unknown))
+def tied_scales(state: State, block: list[str]) -> dict[str, str]:
+    """Why unknowns with several unknown scales are not worth eliminating: their precision would be a sum of scales."""
+    split = squares_of(state, block)
+    if isinstance(split, Declined):
+        return {}
+    tied: dict[str, str] = {}
+    unknown = frozenset(state.unknown)
+    for name, rows in rows_touching(split[0]).items():
+        scales = scales_of(rows, unknown)
+        used = {other for scale in scales for other in names(scale) & unknown}
+        if len(scales) > 1 and not all(state.nodes[other].domain.is_finite for other in used):
+            tied[name] = no_common_scale([name], scales, unknown)
+    return {name: tied[name] for name in block if name in tied}
 
 
 def gaussian_move(state: State, block: list[str], first: str = "", group: Group | None = None) -> State | Declined:
@@ -60,8 +68,9 @@ def gaussian_move(state: State, block: list[str], first: str = "", group: Group 
     done = eliminate_gaussian(f"block{state.blocks + 1}", rows, group, state.nodes, frozenset(state.unknown))
     if isinstance(done, Declined):
         return done
-    kept = [found for found in rows if not set(group.variables) & found.variables]
-    factors = [factor for factor in state.factors if not set(block) & factor.names]
+    gone, held = frozenset(group.variables), frozenset(block)
+    kept = [found for found in rows if gone.isdisjoint(found.variables)]
+    factors = [factor for factor in state.factors if held.isdisjoint(factor.names)]
     # At its best value a Gaussian block leaves its residual only; the volume belongs to the integral.
     left = done.factors[1:] if state.maximise else done.factors
     factors += [*rest, *(_as_factor(found) for found in kept), *left]
@@ -70,7 +79,7 @@ def gaussian_move(state: State, block: list[str], first: str = "", group: Group 
     over += f", step by step along {group.along}" if group.along is not None else ""
     return state.after(
         factors=tuple(factors),
-        unknown=tuple(name for name in state.unknown if name not in group.variables),
+        unknown=tuple(name for name in state.unknown if name not in gone),
         computed={**state.computed, **done.computed},
         statements=(*state.statements, *done.pools, done.statement),
         conditionals=(*state.conditionals, GaussianConditional(done.statement, done.scale, done.matrix)),
@@ -88,14 +97,17 @@ def sizes_of(state: State) -> dict[str, int] | None:
     return found if wanted <= set(found) else None
 
 
-def squares_of(state: State, block: list[str]) -> tuple[list[Rows], list[Factor]] | Declined:
-    """The factors that hold a block as rows of squares and what is left of them."""
+def squares_of(
+    state: State, block: list[str], some: frozenset[str] | None = None
+) -> tuple[list[Rows], list[Factor]] | Declined:
+    """The factors that hold a block (or `some` of it) as rows of squares and what is left of them."""
     rows: list[Rows] = []
     rest: list[Factor] = []
+    held = frozenset(block)
     for factor in state.factors:
-        if not set(block) & factor.names:
+        if (held if some is None else some).isdisjoint(factor.names):
             continue
-        found = split_rows(factor, set(block))
+        found = split_rows(factor, held)
         if isinstance(found, Declined):
             return found
         assert isinstance(found, Split)

@@ -91,7 +91,7 @@ class Search:
     def moves(self, state: State, reasons: dict[str, str]) -> Iterator[State]:
         """States one elimination further, the most promising first; reasons are noted where there is none."""
         block, refused = gaussian_block(state)
-        tied = {name: reason for name in block if (reason := tied_scales(state, name))}
+        tied = tied_scales(state, block)
         reasons |= {**refused, **tied}
         if tied:
             return  # whichever goes first, the scales or what they scale, leaves the other inside a logarithm of a sum

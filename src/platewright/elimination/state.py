@@ -95,7 +95,16 @@ class State:
 
     def touching(self, name: str) -> tuple[Factor, ...]:
         """The factors that hold a variable."""
-        return tuple(factor for factor in self.factors if name in factor.names)
+        return self._touching.get(name, ())
+
+    @cached_property
+    def _touching(self) -> Mapping[str, tuple[Factor, ...]]:
+        """The factors of each variable."""
+        found: dict[str, list[Factor]] = {}
+        for factor in self.factors:
+            for name in factor.names:
+                found.setdefault(name, []).append(factor)
+        return {name: tuple(factors) for name, factors in found.items()}
 
     @property
     def history(self) -> tuple[State, ...]:

@@ -64,6 +64,31 @@ class Probabilities:
 
 
 @dataclass(frozen=True, eq=False)
+class ProbabilitiesByRow:
+    """The probabilities of one variable's levels, a row for each row of evidence."""
+
+    variable: Finite
+    probabilities: Array
+
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """The levels, in the order of the columns."""
+        return self.variable.labels
+
+    def __getitem__(self, label: object) -> Array:
+        """The probability of a label in each row."""
+        return np.asarray(self.probabilities[:, self.variable.position(label)])
+
+    @property
+    def mode(self) -> list[object]:
+        """The most probable label of each row."""
+        return [self.labels[at] for at in self.probabilities.argmax(axis=1)]
+
+    def __repr__(self) -> str:
+        return f"<Probabilities of {self.variable.name} in {len(self.probabilities)} rows>"
+
+
+@dataclass(frozen=True, eq=False)
 class GaussianMixture:
     """Real variables: jointly Gaussian given each combination of the discrete variables they depend on.
 

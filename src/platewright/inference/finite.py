@@ -31,21 +31,29 @@ class Finite:
     def _places(self) -> dict[object, int]:
         return {label: place for place, label in enumerate(self.labels)}
 
-    def position(self, value: object) -> int:
-        """The place of a label, or an error that names the nearest."""
+    def place(self, value: object) -> int | None:
+        """The place of a label, if it is one."""
         if isinstance(value, np.generic):
             value = value.item()
         try:
-            return self._places[value]
-        except (KeyError, TypeError):
-            listed = [str(label) for label in self.labels]
-            near = get_close_matches(str(value), listed, n=1)
-            raise UnseenLevel(
-                f"`{self.name}` has no level {value!r}",
-                where="evidence",
-                expected="one of: " + ", ".join(repr(label) for label in self.labels[:12]),
-                hint=f"did you mean {self.labels[listed.index(near[0])]!r}?" if near else "",
-            ) from None
+            return self._places.get(value)
+        except TypeError:
+            return None
+
+    def position(self, value: object) -> int:
+        """The place of a label, or an error that names the nearest."""
+        place = self.place(value)
+        if place is not None:
+            return place
+        value = value.item() if isinstance(value, np.generic) else value
+        listed = [str(label) for label in self.labels]
+        near = get_close_matches(str(value), listed, n=1)
+        raise UnseenLevel(
+            f"`{self.name}` has no level {value!r}",
+            where="evidence",
+            expected="one of: " + ", ".join(repr(label) for label in self.labels[:12]),
+            hint=f"did you mean {self.labels[listed.index(near[0])]!r}?" if near else "",
+        )
 
 
 def finite(graph: Graph, name: str) -> Finite:

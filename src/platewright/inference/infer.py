@@ -15,7 +15,7 @@ from platewright.graph.graph import Graph, read_graph
 from platewright.inference.answers import GaussianMixture, MostProbable, Probabilities
 from platewright.inference.discrete import Product
 from platewright.inference.factor import Table
-from platewright.inference.finite import read_evidence
+from platewright.inference.finite import Finite, read_evidence
 from platewright.inference.gaussian import connected_rows, solve
 from platewright.inference.junction_tree import JunctionTree, memory_limit, shown_bytes
 from platewright.inference.problem import Problem, check_inputs, check_no_plates
@@ -58,17 +58,35 @@ def infer_on(
             raise UnknownName(name, [known for known in graph.nodes if "@" not in known], where="about=")
     wanted = [name for name in asked if graph.nodes[name].kind not in ("input", "deterministic")]
     nodes = relevant_nodes(graph, wanted, values)
-    found = Inference(Problem(graph, values, nodes, memory_limit() if most_bytes is None else most_bytes), given)
+    problem = Problem(graph, values, nodes, memory_limit() if most_bytes is None else most_bytes)
+    found = Inference(given, lambda: problem)
     found.plan  # noqa: B018  refuse here what is too large or impossible, not at the first question
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What is known before any question: all marginals and the log evidence of a network of finite variables."""
+
+    unknown: tuple[str, ...]
+    levels: Mapping[str, Finite]
+    probabilities: Callable[[str], Array]
+    log_evidence: float
+    tree: JunctionTree
 
 
 @dataclass(frozen=True, eq=False)
 class Inference:
     """The answers; numbers are computed when first asked for."""
 
-    problem: Problem
     evidence: Mapping[str, object]
+    begin: Callable[[], Problem]
+    answered: Answered | None = None
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The graph and its evidence, taken apart."""
+        return self.begin()
 
     @property
     def graph(self) -> Graph:
@@ -90,6 +108,8 @@ class Inference:
     @cached_property
     def plan(self) -> JunctionTree:
         """The junction tree of the discrete part; planning it costs no memory."""
+        if self.answered is not None:
+            return self.answered.tree
         return self._possible(lambda: self.problem.product.tree)
 
     @cached_property
@@ -99,23 +119,31 @@ class Inference:
 
     # -- answers ---
 
-    @property
+    @cached_property
     def unknown(self) -> tuple[str, ...]:
         """The variables that can be asked about."""
+        if self.answered is not None:
+            return self.answered.unknown
         return tuple(n for n in self.graph.unknown if n in self.problem.nodes)
 
     @cached_property
     def log_partition(self) -> float:
         """The log of the product of all factors, summed over the unknowns with the evidence put in."""
+        if self.answered is not None:
+            return self.answered.log_evidence
         return self._possible(lambda: self._product.log_total)
 
     @cached_property
     def log_evidence(self) -> float:
         """The log probability (density) of the evidence, undirected components normalised."""
+        if self.answered is not None:
+            return self.answered.log_evidence
         return self.log_partition - self._possible(lambda: self.problem.log_constant)
 
     def marginal(self, name: str) -> Probabilities | GaussianMixture:
         """The distribution of one variable given the evidence."""
+        if self.answered is not None and name in self.answered.levels:
+            return Probabilities((self.answered.levels[name],), self.answered.probabilities(name))
         self._check(name)
         if name in self.problem.reals:
             return self._reals((name,))
@@ -193,32 +221,31 @@ class Inference:
     def how(self) -> str:
         """One line: the algorithm chosen."""
         parts = []
-        if self.problem.discrete:
+        if self.answered is not None or self.problem.discrete:
             rule = self.plan.rule or "one variable"
             parts.append(f"junction tree ({rule}): width {self.width}, {shown_bytes(self.bytes)}")
-        if self.problem.reals:
+        if self.answered is None and self.problem.reals:
             given = " given each combination of discrete parents" if self.problem.discrete else ""
             parts.append(f"Gaussian elimination by triangular factors{given}")
         return "; ".join(parts) or "nothing is unknown"
 
     def explain(self) -> str:
         """What was removed, how the rest is eliminated, and in which arithmetic."""
-        problem, product = self.problem, self._product
         lines = [f"exact inference on {self.graph.title}: {self.how}"]
         lines.append(f"  known: {', '.join(self.evidence) or 'nothing'}")
+        if self.answered is not None:
+            told = "one tree for all evidence, which says which levels are looked at; messages in C"
+            return "\n".join(
+                [*lines, *_shown_tree(self.plan), f"  arithmetic: probabilities, each message scaled; {told}"]
+            )
+        problem, product = self.problem, self._product
         if barren := [n for n in self.graph.unknown if n not in problem.nodes]:
             lines.append(f"  removed as barren (nothing known or asked about depends on them): {_listed(barren)}")
         settled = [name for name, kept in product.levels.items() if len(kept) == 1]
         if settled:
             lines.append(f"  settled, since other levels have probability zero: {_listed(settled)}")
-        tree = self.plan
-        if tree.cliques:
-            largest = max(tree.cliques, key=lambda clique: tree.entries(clique.axes))
-            lines.append(f"  elimination order: {_listed(tree.names)}")
-            lines.append(
-                f"  largest clique: {_listed([tree.names[a] for a in largest.axes])} "
-                f"({tree.entries(largest.axes)} states)"
-            )
+        if self.plan.cliques:
+            lines += _shown_tree(self.plan)
             scaled = product.collected.semiring is SUM
             lines.append("  arithmetic: " + ("probabilities, each message scaled" if scaled else "logs"))
         for group in problem.observed_groups:
@@ -231,13 +258,16 @@ class Inference:
 
     # -- parts ---
 
+    @cached_property
+    def _answerable(self) -> frozenset[str]:
+        return frozenset((*self.unknown, *(n for n in self.problem.values if n in self.problem.tabulator.levels)))
+
     def _check(self, name: str) -> None:
-        answerable = {*self.unknown, *(n for n in self.problem.values if n in self.problem.tabulator.levels)}
-        if name in answerable:
+        if name in self._answerable:
             return
         if name in self.graph.nodes and name in self.graph.unknown:
             raise NotSolvable(f"`{name}` was left out by about=", hint=f"add '{name}' to about=")
-        raise UnknownName(name, answerable, where="unknown variables")
+        raise UnknownName(name, self._answerable, where="unknown variables")
 
     def _labelled(self, positions: Mapping[str, int]) -> dict[str, object]:
         levels = self.problem.tabulator.levels
@@ -267,6 +297,15 @@ class Inference:
         means = group.means.reshape(len(weights), -1)[:, columns]
         covariances = group.covariances.reshape(len(weights), len(group.reals), len(group.reals))
         return GaussianMixture(names, weights, means, covariances[:, columns][:, :, columns])
+
+
+def _shown_tree(tree: JunctionTree) -> list[str]:
+    largest = max(tree.cliques, key=lambda clique: tree.entries(clique.axes))
+    held = _listed([tree.names[axis] for axis in largest.axes])
+    return [
+        f"  elimination order: {_listed(tree.names)}",
+        f"  largest clique: {held} ({tree.entries(largest.axes)} states)",
+    ]
 
 
 def _listed(names: Sequence[str], most: int = 8) -> str:

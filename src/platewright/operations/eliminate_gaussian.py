@@ -58,7 +58,8 @@ def eliminate_gaussian(
     name: str, rows: Sequence[Rows], group: Group, nodes: Mapping[str, Variable], unknown: frozenset[str]
 ) -> GaussianElimination | Declined:
     """Eliminate a group from the rows that touch it; the caller keeps all other factors."""
-    touching = [_plain(found, unknown) for found in rows if set(group.variables) & found.variables]
+    gone = frozenset(group.variables)
+    touching = [_plain(found, unknown) for found in rows if not gone.isdisjoint(found.variables)]
     if not touching:
         return Declined(WORD, f"no square holds {_shown(group)}")
     for found in touching:
@@ -114,6 +115,8 @@ def _plain(rows: Rows, unknown: frozenset[str]) -> Rows:
 
 def _at_batch(rows: Rows, group: Group, nodes: Mapping[str, Variable]) -> tuple[Rows, tuple[Expression, ...]]:
     """Row axes that are the batch take its name; other rows get a code that says which batch they are in."""
+    if not group.batch:
+        return rows, ()
     member = next(name for name in group.variables if name in rows.variables)
     codes: list[Expression] = []
     for plate in group.batch:

@@ -56,10 +56,11 @@ def lay_out(
                 if output in free_indices(part.coefficient) or output not in part.at:
                     return Declined("eliminate gaussian", f"{part.variable} does not run along {output.plate} freely")
     columns = (*eliminated, *outer)
+    numbers = {column.variable: number for number, column in enumerate(columns)}
     sources: list[Source] = []
     pools: list[Pool] = []
     for number, item in enumerate(placed):
-        source, pool = _source(f"{name}.pool_{number}", item, columns, group, nodes, output)
+        source, pool = _source(f"{name}.pool_{number}", item, columns, numbers, group, nodes, output)
         sources.append(source)
         if pool is not None:
             pools.append(pool)
@@ -117,6 +118,7 @@ def _source(
     name: str,
     item: PlacedRows,
     columns: tuple[Column, ...],
+    numbers: Mapping[str, int],
     group: Group,
     nodes: Mapping[str, Variable],
     output: Index | None,
@@ -127,7 +129,7 @@ def _source(
     wanted: list[tuple[int, int, list[tuple[Expression, str]]]] = []
     used_axes = set(code for code in item.codes if isinstance(code, Index))
     for part in rows.parts:
-        number = next(k for k, column in enumerate(columns) if column.variable == part.variable)
+        number = numbers[part.variable]
         column = columns[number]
         positions = []
         for axis, at, own in zip(nodes[part.variable].axes, part.at, column.at, strict=True):

@@ -16,7 +16,7 @@ from platewright.algebra.build import substitute
 from platewright.algebra.expression import Expression, Index, free_indices
 from platewright.language.variable import Variable
 from platewright.recognition.chains import Chain, chain_of
-from platewright.recognition.rows import Rows
+from platewright.recognition.rows import Rows, rows_touching
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ def choose_group(
     sizes of all plates are given, that with the smallest least-squares problems. The steps of a chain count as
     independent: each meets only its neighbours. With `most`, that with the most copies, for who pools them.
     """
-    places = {name: _single_places(name, rows, nodes) for name in block}
+    touching = rows_touching(rows)
+    places = {name: _single_places(name, touching.get(name, ()), nodes) for name in block}
     found = {name: chain_of(name, rows, block, nodes) if chains else None for name in block}
     chain = {name: one for name, one in found.items() if one is not None and one.plate not in places[name]}
 
@@ -53,7 +54,7 @@ def choose_group(
         steps = {chain[name].plate} if name in chain else set()
         if most:
             return (float(prod((sizes or {}).get(plate, 2) for plate in places[name])),)
-        beside = _beside(name, places[name], rows, nodes, chain.get(name))
+        beside = _beside(name, places[name], touching.get(name, ()), nodes, chain.get(name))
         if sizes is not None:
             own = [axis.plate for axis in nodes[name].axes]
             width = prod(sizes[plate] for plate in own if plate not in places[name] | steps)
@@ -65,12 +66,14 @@ def choose_group(
     if first in chain:
         return _chain_group(chain[first], places, rows, nodes)
     batch = tuple(axis.plate for axis in nodes[first].axes if axis.plate in places[first])
-    chosen = [first]
-    for name in block:
-        if name == first or not set(batch) <= set(places[name]):
-            continue
-        if all(_agree(name, other, batch, rows, nodes) for other in chosen):
-            chosen.append(name)
+    chosen: set[str] = set()
+    held: dict[int, tuple[Expression | None, ...]] = {}
+    for name in (first, *(other for other in block if other != first and set(batch) <= places[other])):
+        # All that were chosen stand at one place in the rows that they share, so one of them speaks for all.
+        own = {id(each): tuple(place(each, name, at, nodes) for at in batch) for each in touching.get(name, ())}
+        if all(held.get(each, at) == at for each, at in own.items()):
+            chosen.add(name)
+            held |= own
     return Group(tuple(name for name in block if name in chosen), batch)
 
 
@@ -78,10 +81,12 @@ def group_alone(
     name: str, rows: Sequence[Rows], block: Sequence[str], nodes: Mapping[str, Variable], chains: bool = True
 ) -> Group:
     """One unknown of a block by itself; of a chain, all that its state holds."""
-    own = _single_places(name, rows, nodes)
+    touching = rows_touching(rows)
+    own = _single_places(name, touching.get(name, ()), nodes)
     chain = chain_of(name, rows, block, nodes) if chains else None
     if chain is not None and chain.plate not in own:
-        return _chain_group(chain, {other: _single_places(other, rows, nodes) for other in block}, rows, nodes)
+        places = {other: _single_places(other, touching.get(other, ()), nodes) for other in block}
+        return _chain_group(chain, places, rows, nodes)
     return Group((name,), tuple(axis.plate for axis in nodes[name].axes if axis.plate in own))
 
 
@@ -113,9 +118,10 @@ def _beside(
             if other != name:
                 found[other] = [axis.plate for axis in nodes[other].axes if axis.plate not in batch | {chain.plate}]
     places: dict[str, list[set[Expression]]] = {}
+    if chain is None and not batch:  # a copy for all: it meets whole variables
+        met = frozenset[str]().union(*(each.variables for each in rows))
+        return {other: [axis.plate for axis in nodes[other].axes] for other in met if other != name}
     for each in rows:
-        if name not in each.variables:
-            continue
         codes = {place(each, name, plate, nodes): Index(plate, plate) for plate in batch}
         back = {code: own for code, own in codes.items() if code is not None and code != own}
         for part in each.parts:
@@ -151,11 +157,9 @@ def place(rows: Rows, name: str, plate: str, nodes: Mapping[str, Variable]) -> E
 
 
 def _single_places(name: str, rows: Sequence[Rows], nodes: Mapping[str, Variable]) -> frozenset[str]:
-    touching = [found for found in rows if name in found.variables]
+    """The plates along which each of the rows that touch an unknown meets one element of it."""
     plates = [axis.plate for axis in nodes[name].axes]
-    return frozenset(
-        plate for plate in plates if all(place(found, name, plate, nodes) is not None for found in touching)
-    )
+    return frozenset(plate for plate in plates if all(place(found, name, plate, nodes) is not None for found in rows))
 
 
 def _agree(one: str, two: str, batch: tuple[str, ...], rows: Sequence[Rows], nodes: Mapping[str, Variable]) -> bool:

@@ -7,8 +7,9 @@ Squares are kept whole instead of being multiplied out: sums of squares do not c
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from platewright.algebra.build import add, multiply, substitute, total
 from platewright.algebra.expression import (
@@ -49,10 +50,19 @@ class Rows:
     outputs: tuple[Index, Index] | None = None
     matrix: Expression | None = None
 
-    @property
+    @cached_property
     def variables(self) -> frozenset[str]:
         """The unknowns that these rows touch."""
         return frozenset(part.variable for part in self.parts)
+
+
+def rows_touching(rows: Iterable[Rows]) -> Mapping[str, list[Rows]]:
+    """The rows that touch each unknown."""
+    found: dict[str, list[Rows]] = {}
+    for each in rows:
+        for name in each.variables:
+            found.setdefault(name, []).append(each)
+    return found
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,17 @@ from platewright.recognition.rows import Rows
 def parted(weight: Expression, unknown: Set[str]) -> tuple[Expression, Expression]:
     """A weight as its known part and its unknown part."""
     factors = weight.factors if isinstance(weight, Multiply) else (weight,)
-    known = [factor for factor in factors if not mentions(factor, set(unknown))]
-    other = [factor for factor in factors if mentions(factor, set(unknown))]
+    known = [factor for factor in factors if not mentions(factor, unknown)]
+    other = [factor for factor in factors if mentions(factor, unknown)]
     return multiply(*known), multiply(*other)
 
 
-def scales_of(rows: Iterable[Rows], name: str, unknown: Set[str]) -> dict[Expression, str]:
-    """The unknown scales that an unknown meets, wherever they are looked up, each with whose rows they are."""
+def scales_of(rows: Iterable[Rows], unknown: Set[str]) -> dict[Expression, str]:
+    """The unknown scales of the rows that touch an unknown, wherever looked up, each with whose rows they are."""
     found: dict[Expression, str] = {}
     for each in rows:
-        if name not in each.variables:
-            continue
         scale = parted(each.weight, unknown)[1]
-        if each.matrix is not None and mentions(each.matrix, set(unknown)):
+        if each.matrix is not None and mentions(each.matrix, unknown):
             scale = multiply(scale, each.matrix)
         found.setdefault(_anywhere(scale), each.owner)
     return found

@@ -163,7 +163,8 @@ def normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
 
 
 def _stuck(search: Search, state: State) -> str:
-    reasons = [search.reasons[name] for name in state.unknown if name in search.reasons]
+    why = search.reasons
+    reasons = [why[name] for name in state.unknown if name in why]
     return "; ".join(dict.fromkeys(reasons)) or "no elimination applies"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from platewright.data.bind import bind
@@ -139,3 +140,11 @@ def _columns_of(new: object) -> Mapping[str, Any]:
     if isinstance(new, Mapping):
         return new
     raise PlatewrightError("densities of new rows need their inputs as a dict", hint="fit.predict({...})")
+
+
+def finished(fit: Fit, seconds: dict[str, float], since: float) -> Fit:
+    """Compute at once, so that an improper posterior is refused here and not at first use."""
+    fit.computed  # noqa: B018
+    # A copy would compute again; the times are the last thing to be known about the fit.
+    object.__setattr__(fit, "seconds", {**seconds, "run": perf_counter() - since})
+    return fit

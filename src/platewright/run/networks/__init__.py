@@ -1,0 +1,1 @@
+"""Exact inference with messages in C: one junction tree for all questions to a network."""
