@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,6 +130,15 @@ def test_what_is_not_finite_goes_the_other_way() -> None:
     assert model.infer({"x": 0.9}).answered is None
     with pytest.raises(NotSolvable, match="`x` is real"):
         model.infer({"a": [0, 1]})
+
+
+def test_models_and_answers_are_copied_and_pickled() -> None:
+    model = both()
+    found = model.infer({"b": 1})
+    for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert copied.infer({"b": 1})["a"][1] == found["a"][1]
+    again = pickle.loads(pickle.dumps(found))
+    assert again["a"][1] == found["a"][1] and again.joint(["a", "b"])[1, 1] == 1.0
 
 
 def test_the_network_is_made_anew_when_the_model_grows() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -59,9 +59,13 @@ def infer_on(
     wanted = [name for name in asked if graph.nodes[name].kind not in ("input", "deterministic")]
     nodes = relevant_nodes(graph, wanted, values)
     problem = Problem(graph, values, nodes, memory_limit() if most_bytes is None else most_bytes)
-    found = Inference(given, lambda: problem)
+    found = Inference(given, partial(_as_it_is, problem))
     found.plan  # noqa: B018  refuse here what is too large or impossible, not at the first question
     return found
+
+
+def _as_it_is(problem: Problem) -> Problem:
+    return problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,7 @@ class Answered:
 
     unknown: tuple[str, ...]
     levels: Mapping[str, Finite]
-    probabilities: Callable[[str], Array]
+    probabilities: Mapping[str, Array]
     log_evidence: float
     tree: JunctionTree
 
@@ -143,7 +147,7 @@ class Inference:
     def marginal(self, name: str) -> Probabilities | GaussianMixture:
         """The distribution of one variable given the evidence."""
         if self.answered is not None and name in self.answered.levels:
-            return Probabilities((self.answered.levels[name],), self.answered.probabilities(name))
+            return Probabilities((self.answered.levels[name],), self.answered.probabilities[name])
         self._check(name)
         if name in self.problem.reals:
             return self._reals((name,))

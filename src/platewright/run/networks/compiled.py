@@ -65,6 +65,10 @@ class CompiledNetwork:
     tables: tuple[Named, ...]
     log_scale: float
 
+    def __getstate__(self) -> dict[str, object]:
+        """What was made, without pointers to it."""
+        return {name: value for name, value in self.__dict__.items() if name != "_layout"}
+
     @cached_property
     def column(self) -> Mapping[str, int]:
         """Where each variable stands."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -80,15 +80,11 @@ class Network:
         done = network.marginals(given)
         if done is None or not done.found[0]:
             return None
-        column, starts, values = network.column, network.starts, np.asarray(done.values[0])
-
-        def probabilities(name: str) -> Array:
-            at = column[name]
-            return values[starts[at] : starts[at + 1]]
-
+        starts, values = network.starts, np.asarray(done.values[0])
+        probabilities = {name: values[starts[at] : starts[at + 1]] for name, at in network.column.items()}
         unknown = tuple(name for name in self.graph.unknown if name not in evidence)
         answered = Answered(unknown, network.levels, probabilities, float(done.log_evidence[0]), network.tree)
-        return Inference(evidence, lambda: self._problem(evidence), answered)
+        return Inference(evidence, partial(self._problem, evidence), answered)
 
     def _problem(self, evidence: Mapping[str, object]) -> Problem:
         """For questions about several variables at once."""
