@@ -52,11 +52,12 @@ spent = process_time() - start
 arcs = [(net.variable(a).name(), net.variable(b).name()) for a, b in net.arcs()]
 """,
     "pgmpy, greedy": """
-from pgmpy.estimators import BDeu, HillClimbSearch
+import pgmpy.estimators
+BDeu = getattr(pgmpy.estimators, "BDeu", None) or pgmpy.estimators.BDeuScore
 start = process_time()
 text = frame.astype(str)
 score = BDeu(text, equivalent_sample_size=STRENGTH)
-net = HillClimbSearch(text).estimate(scoring_method=score, show_progress=False)
+net = pgmpy.estimators.HillClimbSearch(text).estimate(scoring_method=score, show_progress=False)
 spent = process_time() - start
 arcs = [tuple(arc) for arc in net.edges()]
 """,

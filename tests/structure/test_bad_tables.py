@@ -115,6 +115,7 @@ BAD: dict[str, tuple[type[PlatewrightError], str, Callable[[], Any]]] = {
         "different data",
         lambda: pw.bayes_factor(pw.Structures(T).search(T), pw.Structures(T).search(categories(41))),
     ),
+    "no evidence": (ModelError, "no evidence", lambda: pw.bayes_factor(pw.Structures(T).search(T), 3)),
     "no JSON": (FormatError, "no JSON", lambda: pw.Network.from_json("{")),
     "foreign JSON": (FormatError, "no saved network", lambda: pw.Network.from_json("[]")),
     "damaged JSON": (

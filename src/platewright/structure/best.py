@@ -118,6 +118,10 @@ def bayes_factor(best: Any, other: Any) -> BayesFactor:
         return BayesFactor(-bayes_factor(other, best).log)
     if isinstance(best, Network):
         raise ModelError("two bare networks have no data", expected="results of search(), score() or a fit")
+    if not all(hasattr(one, "log_evidence") for one in (best, other) if not isinstance(one, Network)):
+        raise ModelError(
+            f"{best!r} and {other!r} have no evidence both", expected="results of search(), score() or a fit"
+        )
     if not isinstance(best, Best) or not isinstance(other, Best | Network):
         return BayesFactor(float(best.log_evidence) - float(other.log_evidence))
     if isinstance(other, Best) and (other.graph.nodes != best.graph.nodes or not same_cells(best.rows, other.rows)):

@@ -38,9 +38,8 @@ def bif_text(network: Network, rows: Rows, prior: EvidencePrior) -> str:
             raise SizeError(
                 f"the table of `{name}` has {np.prod(shape, dtype=float):.3g} cells", expected="a smaller one"
             )
-        counts = np.zeros(shape)
+        counts = prior.cells([*places, node], shape)
         np.add.at(counts, tuple(rows.codes[[*places, node]]), 1.0)
-        counts += prior.alpha(shape[-1], int(np.prod(shape[:-1])))
         means = counts / counts.sum(axis=-1, keepdims=True)
         given = f" | {', '.join(_word(parent) for parent in above)}" if above else ""
         lines.append(f"probability ( {_word(name)}{given} ) {{")

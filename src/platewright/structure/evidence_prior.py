@@ -1,6 +1,7 @@
 """What is believed of the numbers of a network before data: one prior for each node given any parents.
 
 tables     bdeu   Dirichlet(strength / (levels x states of the parents)): as many rows seen before, spread evenly
+           bde    the same, spread as a prior network says
            k2     Dirichlet(1);    jeffreys  Dirichlet(1/2)
 numbers    bge    regression whose precision ~ Gamma((w - n + p + 1)/2, t/2), intercept ~ N(mean, 1/(mu precision)),
                   slopes ~ N(0, 1/(t precision)), t = mu (w - n - 1)/(mu + 1); n numbers, p parents: the conditionals
@@ -11,9 +12,14 @@ counts     Poisson, rate ~ Gamma(shape, rate)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from platewright.errors import ParameterError, UnknownName
+from platewright.structure.prior_network import PriorNetwork
 
 TABLES = ("bdeu", "k2", "jeffreys")
 NUMBERS = ("bge", "nig")
@@ -29,10 +35,13 @@ class EvidencePrior:
     degrees: float | None = None
     shape: float = 1.0
     rate: float = 1.0
+    network: PriorNetwork | None = None
 
     def __post_init__(self) -> None:
         if self.tables not in TABLES:
             raise UnknownName(str(self.tables), TABLES, where="tables=")
+        if self.network is not None and self.tables != "bdeu":
+            raise ParameterError(f"tables={self.tables!r} beside a prior network", expected="one of them")
         if self.numbers_by not in NUMBERS:
             raise UnknownName(str(self.numbers_by), NUMBERS, where="numbers=")
         for name in ("sample_size", "shape", "rate"):
@@ -48,6 +57,12 @@ class EvidencePrior:
     def alpha(self, levels: int, states: float) -> float:
         """The parameter of each cell of a table."""
         return {"bdeu": self.sample_size / (levels * states), "k2": 1.0, "jeffreys": 0.5}[self.tables]
+
+    def cells(self, nodes: Sequence[int], sizes: Sequence[int]) -> NDArray[np.float64]:
+        """The parameters of a whole table: the parents' axes, then the node's."""
+        if self.network is not None:
+            return self.sample_size * self.network.of(nodes)
+        return np.full(sizes, self.alpha(sizes[-1], float(np.prod(sizes[:-1], dtype=float))))
 
     def degrees_of(self, count: int) -> float:
         """Degrees of freedom of the normal-Wishart over so many numbers."""

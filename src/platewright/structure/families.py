@@ -25,6 +25,7 @@ from platewright.structure.moves import State
 from platewright.structure.network import Arc, Network
 from platewright.structure.one_group import counts
 from platewright.structure.posterior import Enumerated, Sampled
+from platewright.structure.prior_network import read_prior_network
 from platewright.structure.rules import ArcPrior, Rules, members, read_rules, uniform_dags
 from platewright.structure.scorer import Scorer
 from platewright.structure.searching import search_orders, search_steps
@@ -48,7 +49,8 @@ class Structures:
     earlier group; `max_parents` bounds the parents of each node; `prior` is `pw.uniform_dags()` or `pw.arcs(0.1)`.
     `hidden` names nodes that no row shows, with how many levels each has.
 
-    `tables` is the prior of tables: "bdeu" with `sample_size`, "k2" or "jeffreys". `numbers` that of regressions:
+    `tables` is the prior of tables: "bdeu" with `sample_size`, "k2" or "jeffreys"; with `prior_network`, a model of the
+    same columns without unknown numbers, `sample_size` rows are spread as it says. `numbers` that of regressions:
     "bge" with `sample_size` (iss.mu) and `degrees` (iss.w), or "nig" with `shape` and `rate`.
 
     >>> data = {"a": [0, 1, 0, 1, 1, 0] * 9, "b": [0, 1, 0, 1, 1, 0] * 9, "c": [0, 0, 1, 1, 0, 1] * 9}
@@ -74,6 +76,7 @@ class Structures:
         rate: float = 1.0,
         kinds: Mapping[str, str | Model] | None = None,
         hidden: Mapping[str, int] | None = None,
+        prior_network: Model | None = None,
     ) -> None:
         found = read_columns(data, kinds or {})
         unseen = hidden_columns(hidden or {})
@@ -82,7 +85,8 @@ class Structures:
                 raise NameTaken(f"hidden node `{column.name}` has the name of a column", hint="choose another name")
         if prior is not None and not isinstance(prior, ArcPrior):
             raise ParameterError(f"prior is {prior!r}", expected="pw.uniform_dags() or pw.arcs(probability)")
-        self.evidence = EvidencePrior(tables, numbers, sample_size, degrees, shape, rate)
+        network = None if prior_network is None else read_prior_network(prior_network, [*found, *unseen])
+        self.evidence = EvidencePrior(tables, numbers, sample_size, degrees, shape, rate, network)
         counted = (replace(column, group=counts(shape, rate)) if column.kind == "count" else column for column in found)
         self.columns: tuple[Column, ...] = (*counted, *unseen)
         self.rules: Rules = read_rules(self.columns, forbid, require, tiers, max_parents)
@@ -119,7 +123,7 @@ class Structures:
 
     def _searched(self, rows: Rows, seed: int, by: str, restarts: int | None, workers: int) -> Best:
         if not rows.is_complete and by != "exact":
-            scorer = self._scored(first_filling(rows, np.random.default_rng(seed)), observed_means(rows))
+            scorer = self._first(rows, seed)
             return incomplete_best(self.names, rows, scorer, self.make_model, seed, min(restarts or RESTARTS, 4))
         scorer = self._complete(rows)
         if by == "exact" or (by == "auto" and len(self.columns) <= FEW_NODES):
@@ -160,7 +164,7 @@ class Structures:
             scorer = self._scored(rows)
             found = run_chains(scorer, draws, chains, warm_up, thin, seed, workers=workers)
             return Sampled(self.names, scorer, self.make_model, found)
-        scorer = self._scored(first_filling(rows, np.random.default_rng(seed)), observed_means(rows))
+        scorer = self._first(rows, seed)
         missing = rows.missing
 
         def refill(current: Scorer, state: State, generator: np.random.Generator) -> Scorer:
@@ -225,6 +229,16 @@ class Structures:
                 hint="sample() and search() draw missing cells and hidden nodes",
             )
         return self._scored(rows)
+
+    def _first(self, rows: Rows, seed: int) -> Scorer:
+        """Scores of a first filling of rows with missing cells."""
+        if self.evidence.network is not None:
+            raise MissingValue(
+                "tables with a prior network are learned from complete rows",
+                where=first_hole(rows),
+                hint="leave out prior_network=",
+            )
+        return self._scored(first_filling(rows, np.random.default_rng(seed)), observed_means(rows))
 
     def _scored(self, rows: Rows, centres: NDArray[np.float64] | None = None) -> Scorer:
         return Scorer(rows, self.rules, self.prior, self.evidence, centres)

@@ -32,7 +32,10 @@ class _Data(ctypes.Structure):
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("nodes", "rows", "all", "few", "reals")),
-        *((name, ctypes.c_void_p) for name in ("kinds", "levels", "codes", "each", "values", "weights", "factor")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("kinds", "levels", "codes", "each", "values", "weights", "mass", "factor")
+        ),
         ("total", ctypes.c_double),
         ("share", ctypes.c_double),
         ("spread", ctypes.c_int64),
@@ -121,7 +124,7 @@ class Scorer:
             "nodes": self.nodes,
             "reals": reals,
             "most": self.rules.most,
-            "equivalent": int(self.rows.tables and self.evidence.is_equivalent),
+            "equivalent": int(self.rows.tables and self.evidence.is_equivalent and self.evidence.network is None),
             "total": self.rows.count * self.share,
             "share": self.share,
             **self.evidence.numbers(reals),
@@ -132,6 +135,12 @@ class Scorer:
         columns = self.rows.columns
         codes, values, weights = distinct_rows(self.rows, self.centres, library)
         allowed, required = self.rules.masks
+        mass: dict[str, NDArray[Any]] = {}
+        if (network := self.evidence.network) is not None:
+            before = np.zeros(codes.shape[1])
+            codes = np.ascontiguousarray(np.concatenate([codes, network.codes], axis=1))
+            mass["mass"] = np.concatenate([before, self.evidence.sample_size * network.joint.ravel()])
+            weights = np.concatenate([weights, np.zeros(network.joint.size, dtype=np.int32)])
         few = factor_rows(self.rows, self.centres)
         self.held["sizes"] = (codes.shape[1], few.shape[1])
         arrays: dict[str, NDArray[Any]] = {
@@ -142,6 +151,7 @@ class Scorer:
             "values": values,
             "weights": weights,
             "factor": few,
+            **mass,
             **self._statistics(),
             "log_odds": np.full((self.nodes, self.nodes), self.prior.log_odds),
             "allowed": self._sets(allowed),

@@ -15,7 +15,7 @@ import numpy as np
 from platewright.algebra.build import substitute
 from platewright.algebra.expression import Expression, Reference
 from platewright.language.constructors import Categorical, Dirichlet, Gamma, Normal
-from platewright.language.distribution import Distribution
+from platewright.language.distribution import Distribution, array
 from platewright.language.model import Model
 from platewright.language.plate import Plate
 from platewright.structure.columns import MISSING, Column, Rows
@@ -47,7 +47,10 @@ def write_model(empty: Model, network: Network, rows: Rows, prior: EvidencePrior
         if column.kind == "category":
             states = int(np.prod([len(columns[parent].levels) for parent in tables], dtype=float))
             table = _fresh(f"p_{own}", taken)
-            alpha = prior.alpha(len(column.levels), states)
+            alpha: Any = prior.alpha(len(column.levels), states)
+            if prior.network is not None:
+                nodes = [network.nodes.index(parent) for parent in (*above, name)]
+                alpha = array(prior.cells(nodes, ()), over=(*plates, levels[name]))
             setattr(m, table, Dirichlet(alpha, over=levels[name], plates=plates))
             setattr(m, own, Categorical(_at(m, table, at), plates=row))
         elif column.group is not None:

@@ -62,6 +62,7 @@ typedef struct {
     const uint16_t *each;       /* [nodes][all]: the same, of every row and not of distinct ones; for bitmaps */
     const double *values;       /* [nodes][rows]; the numbers of columns without levels, centred */
     const int32_t *weights;     /* how many rows each row stands for */
+    const double *mass;         /* of a prior network: what each row counts for in the prior; NULL where there is none */
     const double *factor;       /* [nodes + 1][few]: a few rows with the moments of all, the ones in the last column */
     double total, share;        /* share: what one row counts for, where several fillings stand for the missing cells */
     int64_t spread;             /* what `strength` is: of a whole table, or of each cell */
@@ -230,6 +231,28 @@ static inline double group_term(const Scorer *s, Memo *memo, double alpha, doubl
     return memo->group[n];
 }
 
+/* The prior counts of each cell are those of a network: rows that weigh nothing among the data bring them along. */
+static double table_score_of_network(Scorer *s, int64_t groups, int64_t levels, const int32_t *counts)
+{
+    const Data *d = &s->data;
+    double *alpha = calloc((size_t)(groups * levels), sizeof *alpha), score = 0.0;
+    const double one = 1.0;
+    if (!alpha) { s->lacking = 1; return UNKNOWN; }
+    for (int64_t n = 0; n < d->rows; n++) alpha[s->cell[n]] += d->mass[n];
+    for (int64_t g = 0; g < groups; g++) {
+        double sum = 0.0, whole = 0.0;
+        for (int64_t k = g * levels; k < (g + 1) * levels; k++) {
+            const double count = counts[k] * d->share;
+            sum += count;
+            whole += alpha[k];
+            if (counts[k]) score += table_cell(&alpha[k], &count, &one);
+        }
+        if (sum > 0.0) score += table_group(&whole, &sum, &one);
+    }
+    free(alpha);
+    return score;
+}
+
 static double table_score(Scorer *s, int64_t child, const Set *parents)
 {
     const Data *d = &s->data;
@@ -247,6 +270,7 @@ static double table_score(Scorer *s, int64_t child, const Set *parents)
     const uint32_t times = (uint32_t)levels;
     for (int64_t n = 0; n < d->rows; n++) cell[n] = key[n] * times + code[n];
     for (int64_t n = 0; n < d->rows; n++) counts[cell[n]] += d->weights[n];
+    if (d->mass) return table_score_of_network(s, groups, levels, counts);
     Memo *memo = memo_of(s, alpha, (double)levels);
     double score = 0.0;
     for (int64_t g = 0; g < groups; g++) {
