@@ -14,9 +14,10 @@ from typing import Any
 from platewright.algebra.depth import with_room
 from platewright.elimination.conditional import Conditional, conditional_of
 from platewright.elimination.stepping import eliminate, maximise
-from platewright.errors import UnknownName
+from platewright.errors import ShapeError, UnknownName
 from platewright.graph.blanket import markov_blanket
 from platewright.graph.components import Component, chain_components
+from platewright.graph.computed import SOURCES, stranded
 from platewright.graph.graph import Graph
 from platewright.graph.separation import separated
 from platewright.operation import Declined, Step, refused
@@ -27,6 +28,7 @@ from platewright.operations.drop_settled_arcs import drop_settled_arcs
 from platewright.operations.drop_undirected_arc import drop_undirected_arc
 from platewright.operations.expand import expand
 from platewright.operations.merge_clique import merge_clique
+from platewright.operations.piece import plates_in
 from platewright.operations.remove_barren import remove_all_barren, remove_barren
 from platewright.operations.remove_deterministic import remove_deterministic
 from platewright.operations.remove_plate import remove_plate
@@ -149,9 +151,17 @@ class OperableGraph(Graph):
             raise refused(found)
         return found
 
-    def log_density(self, point: Mapping[str, Any]) -> float:
-        """The log joint at a point, which holds a value for each node but functions of others."""
-        return log_density(self, *read_point(self, point))
+    def log_density(self, point: Mapping[str, Any], sizes: Mapping[str, int] | None = None) -> float:
+        """The log joint at a point, which holds a value for each node but functions of others.
+
+        Sizes of plates are those of the values; `sizes` are of plates that no node of this graph is on.
+        """
+        values, found = read_point(self, point)
+        told = {**(sizes or {}), **found}
+        computed = {axis.plate for node in self.nodes.values() if node.kind not in SOURCES for axis in node.axes}
+        if missing := sorted(plates_in(self.log_joint) - set(told) - computed):
+            raise ShapeError(f"no node of the point is on plate `{missing[0]}`", where="point", expected="sizes=")
+        return log_density(self, values, told)
 
     def _named(self, node: str) -> str:
         if node not in self.nodes:
@@ -161,6 +171,8 @@ class OperableGraph(Graph):
     def _step(self, found: Step | Declined) -> Step:
         if isinstance(found, Declined):
             raise refused(found)
+        if missing := stranded(found.after):
+            raise refused(Declined(found.operation, missing))
         return replace(found, before=self, after=operable(found.after))
 
 

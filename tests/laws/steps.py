@@ -23,6 +23,7 @@ from platewright.schemas.mean_field import MeanFieldPlan
 
 Values = Mapping[str, np.ndarray]
 Sizes = Mapping[str, int]
+NUMBERS = tuple(BY_NUMBERS.values())
 
 
 class TooLarge(Exception):
@@ -84,15 +85,16 @@ def assert_holds(step: Step, values: Values, sizes: Mapping[str, int]) -> None:
 
 def left_to_the_program(step: Step) -> str:
     """The statistic that stands for an integral by numbers: `integrand` says of what, its value is the program's."""
-    new = [name for name in step.after.nodes if name not in step.before.nodes and name.startswith(BY_NUMBERS)]
+    new = [name for name in step.after.nodes if name not in step.before.nodes and name.startswith(NUMBERS)]
     return new[0] if new else ""
 
 
 def integrand(step: Step, values: Values, sizes: Mapping[str, int]) -> float:
-    """The log factors that hold what goes, at the point."""
+    """The log factors that hold what goes, and its own, at the point."""
     environment = environment_of(step.before, values, sizes)
     away = depending(step.before, step.gone)
-    return sum(float(np.sum(evaluate(f.summed, environment))) for f in step.before.factors if f.names & away)
+    inside = [factor for factor in step.before.factors if factor.owner in away or factor.names & away]
+    return sum(float(np.sum(evaluate(f.summed, environment))) for f in inside)
 
 
 def integrated_away(step: Step) -> list[str]:

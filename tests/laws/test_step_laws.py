@@ -16,6 +16,7 @@ import pytest
 
 import platewright as pw
 from example_models import MAKERS
+from laws.random_mixed import mixed_model
 from laws.random_models import random_model
 from laws.steps import TooLarge, Values, assert_holds, integral, left_to_the_program, with_moments
 from platewright.algebra.build import add
@@ -88,7 +89,7 @@ def check_plan(plan: AnyPlan, seed: int, judged_before: set[str] | None = None) 
     judged_before = set() if judged_before is None else judged_before
     values, sizes = small_data(plan.graph, seed)
     judged = left = 0
-    begun: list[Graph] = [plan.graph, *pieces_of(plan.graph)]
+    begun: list[Graph] = [plan.steps[0].before, plan.graph, *pieces_of(plan.graph)] if plan.steps else []
     if isinstance(plan, EvidencePlan | QuadraturePlan) and plan.complete is not None:
         begun.append(what_is_left(plan.complete))
     for step in plan.steps:
@@ -206,6 +207,7 @@ def holds(step: Step, values: Values, sizes: Mapping[str, int]) -> bool:
 
 
 REGENERATE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "regenerate.py"))
+slow = pytest.mark.slow
 FOLDERS: list[Path] = [*REGENERATE["gallery"](), *REGENERATE["latent_gallery"]()]
 
 
@@ -220,6 +222,7 @@ def test_every_step_of_the_examples_keeps_the_law(folder: Path) -> None:
 
 
 ITERATED = ("em", "mean-field", "gibbs", "collapsed-gibbs", "enumeration", "chib", "annealed", "laplace")
+WAYS = [("posterior", "exact"), ("map", "exact"), ("posterior", "quadrature"), ("evidence", "quadrature")]
 GOALS = {"em": "map", "enumeration": "evidence", "chib": "evidence", "annealed": "evidence", "laplace": "evidence"}
 
 
@@ -236,6 +239,25 @@ def test_every_step_of_iterative_plans_keeps_the_law(name: str) -> None:
         assert plan.steps, by
         judged += check_plan(plan, 3, before)[0]
     assert judged
+
+
+@pytest.mark.parametrize("block", [range(12), *(pytest.param(range(a, a + 12), marks=slow) for a in range(12, 96, 12))])
+def test_every_step_of_every_plan_of_random_mixed_models_keeps_the_law(block: range) -> None:
+    judged = 0
+    for seed in block:
+        sample = mixed_model(seed)
+        model = sample.model()
+        known = [n for n in sample.data if n not in sample.unknown and model.variables[n].kind != "input"]
+        holed = [name for name, space in sample.unknown.items() if space.known is not None]
+        before: set[str] = set()
+        for goal, by in [*WAYS, *((GOALS.get(by, "posterior"), by) for by in ITERATED)]:
+            try:
+                plan = model.derive(known, goal, by, holed).plan  # type: ignore[arg-type]
+            except NotSolvable:
+                continue
+            assert plan.steps, by
+            judged += check_plan(plan, seed, before)[0]
+    assert judged >= 20
 
 
 def numbers() -> Written:

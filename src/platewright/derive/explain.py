@@ -8,24 +8,10 @@ from platewright.algebra.expression import Index
 from platewright.derive.cautions import cautions
 from platewright.graph.equation import joint_equation
 from platewright.graph.fixed_sizes import fixed_sizes
-from platewright.operation import Declined
+from platewright.operation import Declined, Step
 from platewright.program.pointwise import pointwise_text
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Plan
-from platewright.schemas.blocks import (
-    Block,
-    BoundedBlock,
-    ChainBlock,
-    CoordinateBlock,
-    ExactBlock,
-    HamiltonianBlock,
-    MirrorBlock,
-    OrbitBlock,
-    ScaleBlock,
-    SiteBlock,
-    SliceBlock,
-    WeighedBlock,
-)
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
@@ -33,6 +19,7 @@ from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.few_rows import find_few_rows
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
+from platewright.schemas.sweep_steps import DRAW
 
 LONGEST_LINE = 600
 HEADING = 6
@@ -78,8 +65,7 @@ def _abridged(line: str) -> str:
 def explain(plan: Plan) -> str:
     """The whole way from the model to the algorithm, one paragraph a step."""
     lines = _heading(plan, "unknown", plan.graph.unknown)
-    for number, step in enumerate(plan.steps, start=1):
-        lines.append(f"{number}. {step}")
+    lines += _numbered(plan.steps)
     if plan.barren:
         lines.append(f"predicted, not learned: {', '.join(plan.barren)}")
     lines += ["", "statistics, in one pass over the rows:"]
@@ -128,16 +114,31 @@ def _line(statement: object) -> str:
 def explain_gibbs(plan: GibbsPlan) -> str:
     """The blocks of a sweep, each with its conditional and why."""
     lines = _heading(plan, "unknown", plan.graph.unknown)
-    for number, block in enumerate(plan.blocks, start=1):
-        lines += [f"{number}. {line}" if k == 0 else f"       {line}" for k, line in enumerate(_told(block))]
+    lines += _numbered(plan.steps)
     return "\n".join(lines + _about_labels(plan) + _ending(plan))
+
+
+def _numbered(steps: Sequence[Step]) -> list[str]:
+    """Steps line by line; what a block of a sweep is drawn from is part of it."""
+    lines: list[str] = []
+    number, within = 0, False
+    for step in steps:
+        begins = step.operation.startswith(f"{DRAW} ")
+        within = within or begins
+        if begins or not within:
+            number += 1
+            shown = step.because if begins else str(step)
+            lines.append(f"{number}. {shown}")
+            lines += [f"       {formula}" for formula in step.formulas if begins]
+        elif step.gone:
+            lines.append(f"       {step.because}")
+    return lines
 
 
 def explain_quadrature(plan: QuadraturePlan) -> str:
     """What is eliminated at each point, what is gone over, and what is computed once."""
     lines = _heading(plan, "unknown", plan.graph.unknown)
-    for number, step in enumerate(plan.steps, start=1):
-        lines.append(f"{number}. {step}")
+    lines += _numbered(plan.steps)
     if plan.barren:
         lines.append(f"predicted, not learned: {', '.join(plan.barren)}")
     if plan.pointwise is not None:
@@ -146,60 +147,15 @@ def explain_quadrature(plan: QuadraturePlan) -> str:
 
 
 def explain_evidence(plan: EvidencePlan) -> str:
-    """The identity that a method rests on, and the plan below it."""
-    lines = [*_heading(plan, "unknown", plan.unknown), *plan.lines]
+    """The steps, the last of which says what the method rests on, and the sampler below it."""
+    inner = [] if plan.gibbs is None else plan.gibbs.steps
+    lines = _heading(plan, "unknown", plan.unknown)
+    lines += _numbered([step for step in plan.steps if not any(step is other for other in inner)])
     if plan.gibbs is not None:
         lines += ["", *explain_algorithm(plan.gibbs).splitlines()]
-    if plan.complete is not None:
-        lines += ["", *(f"    {step.because}" for step in plan.complete.steps if step.gone)]
-    if plan.gibbs is None:  # a sampler has told it
+    else:  # a sampler has told it
         lines += _about_labels(plan)
     return "\n".join(lines + _ending(plan))
-
-
-def _told(block: Block) -> list[str]:
-    """One block in words: what is drawn, how, and why so."""
-    named = ", ".join(block.variables)
-    match block:
-        case ExactBlock():
-            steps = [step.because for step in block.plan.steps if step.gone]
-            return [f"draw {named} given the rest, exactly{_without(block.without)}:", *steps]
-        case SliceBlock():
-            return [f"draw {named} by a slice sampler{_without(block.without)}: {block.why}"]
-        case ChainBlock():
-            return [f"draw {named} as a whole chain: forward filtering, backward sampling"]
-        case HamiltonianBlock():
-            how = f"along the gradient of their log density{_without(block.without)}"
-            return [f"move {named} {how}: {block.why}", *map(str, block.slopes)]
-        case CoordinateBlock():
-            how = f"by a slice sampler, coordinate after coordinate{_without(block.without)}"
-            return [f"move {named} {how}: {block.why}"]
-        case BoundedBlock():
-            low, high = (", ".join(map(str, ends)) or "none" for ends in (block.lower, block.upper))
-            shown = f"draw {named} between its bounds (below {low}; above {high})"
-            if block.family is not None:
-                return [f"{shown} by inverting {block.family.name}"]
-            if block.plan is None:
-                return [f"{shown} by a slice sampler: {block.why}"]
-            steps = [step.because for step in block.plan.steps if step.gone]
-            return [f"{shown} by inverting", *steps]
-        case ScaleBlock():
-            how = f"together, the noise in units of the scale held fixed{_without(block.without)}"
-            return [f"move {named} {how}: {block.why}"]
-        case OrbitBlock():
-            how = f"together, so that what they make stays{_without(block.without)}"
-            return [f"{block.along} {named} {how}: {block.why}"]
-        case MirrorBlock():
-            return [f"turn the signs of {named} over by a Metropolis step: {block.why}"]
-        case SiteBlock():
-            return [f"draw {named} site by site, those without a tie at once: {block.why}"]
-        case WeighedBlock():
-            steps = [step.because for step in block.plan.steps if step.gone]
-            return [f"draw {named} exactly{_without(block.without)}: {block.why}", *steps]
-
-
-def _without(gone: tuple[str, ...]) -> str:
-    return f", {', '.join(gone)} integrated out and drawn next" if gone else ""
 
 
 def explain_collapsed(plan: CollapsedPlan) -> str:
@@ -266,8 +222,8 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
         lines += [f"    {_line(statement)}" for statement in program.passes]
     if isinstance(plan, EMPlan):
         for ascent, program in zip(plan.ascents, plan.latent.programs[len(plan.blocks) :], strict=True):
-            lines += ["", f"ascent: {', '.join(ascent.variables)} raised along slopes of the expected log joint, for"]
-            lines += [f"    {ascent.why}"]
+            [step] = [one for one in plan.steps if one.gone == ascent.variables]
+            lines += ["", f"ascent: {step.because}"]
             lines += [f"    {_line(statement)}" for statement in program.passes]
             lines += [f"    log factor of {factor.owner}: {factor.summed}" for factor in ascent.factors]
             lines += [f"    {slope}" for slope in ascent.slopes]

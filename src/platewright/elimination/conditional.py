@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from platewright.algebra.build import multiply, substitute
+from platewright.algebra.build import multiply
 from platewright.algebra.differentiate import differentiate
-from platewright.algebra.expression import ZERO, Expression, Index, Reference, all_indices, fresh, references
+from platewright.algebra.expression import ZERO, Expression, Index, Reference, all_indices, fresh
 from platewright.elimination.gaussian import gaussian_block
 from platewright.elimination.state import State, TableConditional
-from platewright.elimination.stepping import state_of
+from platewright.elimination.stepping import functions_of, state_of
 from platewright.elimination.tables import table_move
+from platewright.graph.computed import computed_from
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined
+from platewright.operations.remove_deterministic import remove_deterministic
+from platewright.operations.replacing import replace_references
 from platewright.recognition.recognise import recognise
 
 NAME = "conditional"
@@ -43,6 +46,11 @@ def conditional_of(graph: Graph, name: str) -> Conditional | Declined:
     """The recognised conditional of an unknown, or the condition that fails."""
     if name not in graph.unknown:
         return Declined(NAME, f"{name} is {'known' if graph.is_known(name) else graph.nodes[name].kind}")
+    if array := computed_from(graph, name):
+        return Declined(NAME, f"{array} is computed from {name} where the program runs, not by a formula")
+    if functions := functions_of(graph, name):
+        flat = remove_deterministic(graph, functions)
+        return flat if isinstance(flat, Declined) else conditional_of(flat.after, name)
     state, node = state_of(graph), graph.nodes[name]
     if node.domain.is_finite:
         return _table(state, name)
@@ -68,7 +76,7 @@ def _gaussian(graph: Graph, node: Variable) -> Conditional:
     """Elements that meet in one square are jointly Gaussian: minus the curvature, and the slope at zero."""
     slope = differentiate(graph.log_joint, node.symbol)
     curvature = differentiate(slope, Reference(node.name, other_axes(node, slope)))
-    at_zero = _at_zero(slope, node.name)
+    at_zero = replace_references(slope, {node.name: lambda _: ZERO})
     return Conditional(node.name, "Normal", {"precision": multiply(-1.0, curvature), "precision_times_mean": at_zero})
 
 
@@ -80,8 +88,3 @@ def other_axes(node: Variable, *taken: Expression) -> tuple[Index, ...]:
         found.append(fresh(axis, used))
         used.add(found[-1])
     return tuple(found)
-
-
-def _at_zero(whole: Expression, name: str) -> Expression:
-    """An expression with a variable at zero."""
-    return substitute(whole, {place: ZERO for place in references(whole) if place.name == name})

@@ -16,15 +16,18 @@ from itertools import pairwise
 from platewright.algebra.domain import REAL
 from platewright.algebra.expression import ZERO, Index, names
 from platewright.algebra.kept import kept
-from platewright.elimination.gaussian import gaussian_block, gaussian_move
+from platewright.elimination.gaussian import gaussian_block, gaussian_move, squares_of
 from platewright.elimination.search import family_move
 from platewright.elimination.state import FamilyConditional, GaussianConditional, State
 from platewright.elimination.tables import table_move
+from platewright.graph.computed import computed_from, with_functions
+from platewright.graph.determinism import functions_behind, nondeterministic
 from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import Plate
 from platewright.language.variable import Potential, Variable
 from platewright.operation import Declined, Step
 from platewright.operations.drop_settled_arcs import without_density
+from platewright.operations.remove_deterministic import remove_deterministic
 
 NAME = "eliminate"
 
@@ -47,6 +50,10 @@ def _moved(graph: Graph, name: str, maximise: bool) -> Step | Declined:
         return Declined(word, f"{name} is {'known' if graph.is_known(name) else graph.nodes[name].kind}")
     if maximise and not graph.nodes[name].domain.is_unbounded:
         return Declined(word, f"the best value of {name}, {graph.nodes[name].domain}, is not linear in the rest")
+    if array := computed_from(graph, name):
+        return Declined(word, f"{array} is computed from {name} where the program runs, not by a formula")
+    if functions := functions_of(graph, name):
+        return _through_functions(graph, functions, name, maximise)
     begun = replace(state_of(graph), maximise=maximise)
     reasons: list[str] = []
     for move in _ways(begun, name):
@@ -54,7 +61,49 @@ def _moved(graph: Graph, name: str, maximise: bool) -> Step | Declined:
         if isinstance(after, State):
             return step_between(begun, after)
         reasons.append(after.reason)
+    if others := _tied_beside(begun, name):
+        return _given(graph, others, name, maximise)
     return Declined(word, "; else: ".join(dict.fromkeys(reasons)))
+
+
+def functions_of(graph: Graph, name: str) -> tuple[str, ...]:
+    """The functions of unknowns in the factors that an unknown is in, perhaps through functions itself."""
+    inside: set[str] = set()
+    for factor in graph.factors:
+        if name in nondeterministic(graph.nodes, factor.names):
+            inside |= functions_behind(graph.nodes, factor.names)
+    return tuple(n for n in graph.nodes if n in inside and not graph.nodes[n].reads and not graph.is_known(n))
+
+
+def _through_functions(graph: Graph, functions: tuple[str, ...], name: str, maximise: bool) -> Step | Declined:
+    """Functions are written out before an unknown goes: they cannot stay without it, nor hide what it is tied to."""
+    flat = remove_deterministic(graph, functions)
+    found = _moved(flat.after, name, maximise) if isinstance(flat, Step) else flat
+    if isinstance(flat, Declined) or isinstance(found, Declined):
+        return found
+    return replace(found, before=graph, formulas=(*flat.formulas, *found.formulas))
+
+
+def _tied_beside(state: State, name: str) -> tuple[str, ...]:
+    """The unknowns beside which a real one is Gaussian, though it has no scale in common with them, if it is."""
+    if not state.nodes[name].domain.is_unbounded or isinstance(squares_of(state, [name]), Declined):
+        return ()
+    block = [name]
+    near = [other for other in state.unknown if any(other in factor.names for factor in state.touching(name))]
+    for other in near:
+        is_line = other != name and state.nodes[other].domain.is_unbounded
+        if is_line and not isinstance(squares_of(state, [*block, other]), Declined):
+            block.append(other)
+    return tuple(other for other in near if other not in block)
+
+
+def _given(graph: Graph, others: tuple[str, ...], name: str, maximise: bool) -> Step | Declined:
+    """An unknown goes as if others were known: what it leaves is computed from their values  (Figure 33)."""
+    found = _moved(replace(graph, known=graph.known.union(others)), name, maximise)
+    if isinstance(found, Declined):
+        return found
+    after = with_functions(replace(found.after, known=found.after.known.difference(others)))
+    return replace(found, before=graph, after=after, because=f"{found.because}; given {', '.join(others)}")
 
 
 def _ways(state: State, name: str) -> Iterable[Callable[[], State | Declined]]:
@@ -72,7 +121,7 @@ def _ways(state: State, name: str) -> Iterable[Callable[[], State | Declined]]:
 
 def state_of(graph: Graph) -> State:
     """The joint of a graph as eliminations work on it; what earlier ones computed is there."""
-    computed = {name: node.axes for name, node in graph.nodes.items() if node.kind == "statistic"}
+    computed = {name: node.axes for name, node in graph.nodes.items() if node.kind == "statistic" or node.reads}
     blocks = sum(name.startswith("block") and name.endswith(".log_root") for name in computed)
     return State(graph, graph.factors, graph.unknown, computed, graph.statements, blocks=blocks)
 
@@ -133,7 +182,8 @@ def graph_of(state: State) -> Graph:
     nodes |= {name: Variable(name, "statistic", axes, REAL) for name, axes in arrays.items()}
     hidden = {axis.plate for axes in arrays.values() for axis in axes} - set(graph.plates)
     plates = {**graph.plates, **{name: Plate(name) for name in sorted(hidden)}}
-    return replace(graph, plates=plates, nodes=nodes, potentials=potentials, statements=state.statements)
+    after = replace(graph, plates=plates, nodes=nodes, potentials=potentials, statements=state.statements)
+    return with_functions(after) if any(node.reads for node in graph.nodes.values()) else after
 
 
 def _node(graph: Graph, name: str, keeps_density: bool) -> Variable:

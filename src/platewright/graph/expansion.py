@@ -80,6 +80,7 @@ def expand_plates(
         for element in writer.elements(node.plates):
             head = instance(node.name, tuple(element.values()))
             directed |= {(tail, head) for tail in writer.touched(source, element) if tail != head}
+            directed |= {(tail, head) for tail in writer.named(graph.nodes[name] for name in node.reads)}
     undirected: set[frozenset[str]] = set()
     ties: set[frozenset[str]] = set()
     for potential in graph.potentials.values():

@@ -30,6 +30,8 @@ def graph_text(graph: Graph) -> str:
 def _conditional(node: Variable) -> str:
     if node.definition is not None:
         return f" = {node.definition}{', a utility' if node.role else ''}"
+    if node.reads:
+        return f", computed from {', '.join(node.reads)}"
     if node.role == "action":
         return f": {node.domain}{', chosen knowing ' + ', '.join(node.knows) if node.knows else ''}"
     if node.family is None:

@@ -37,6 +37,8 @@ class Variable:
     """Whether an input is to be decided, or a function says what an outcome is worth."""
     knows: tuple[str, ...] = ()
     """Of an action, what is seen before it."""
+    reads: tuple[str, ...] = ()
+    """Of an array that statements of a graph compute, what they compute it from where that is unknown."""
 
     @property
     def plates(self) -> tuple[Index, ...]:
@@ -57,7 +59,7 @@ class Variable:
     def parents(self) -> frozenset[str]:
         """The variables its density or definition refers to, itself at an earlier step left out."""
         source = self.definition if self.definition is not None else self.log_density
-        return names(source) - {self.name}
+        return names(source).union(self.reads) - {self.name}
 
     @property
     def label(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from platewright.algebra.expression import Expression, Size, all_indices, names, walk
 from platewright.algebra.kept import kept
+from platewright.graph.computed import sources_of, statements_for
 from platewright.graph.determinism import functions_behind
 from platewright.graph.graph import Graph
 from platewright.language.plate import Plate
@@ -33,13 +34,17 @@ def piece_of(graph: Graph, owned: Iterable[str], order: Mapping[str, int]) -> Gr
     mentioned |= functions
     for name in functions:
         mentioned |= graph.nodes[name].parents
+    statements = statements_for(graph, mentioned)
+    if statements:
+        sources = sources_of(graph)
+        mentioned |= {name for statement in statements for name in sources[statement.name] if name in graph.nodes}
     nodes = {}
     for name in sorted(mentioned, key=order.__getitem__):
         node = graph.nodes[name]
         elsewhere = node.kind in ("random", "undirected") and name not in own
         nodes[name] = without_density(graph, name) if elsewhere else node
     plates = _plates(graph.plates, nodes, potentials)
-    return Graph(graph.title, plates, nodes, potentials, graph.known & mentioned, about=graph.about)
+    return Graph(graph.title, plates, nodes, potentials, graph.known & mentioned, statements, graph.about)
 
 
 def written_order(graph: Graph) -> dict[str, int]:
@@ -61,7 +66,7 @@ def _plates(
         if node.definition is not None:
             sources.append(node.definition)
     for source in sources:
-        used |= _plates_in(source)
+        used |= plates_in(source)
     waiting = list(used)
     while waiting:
         plate = plates.get(waiting.pop())
@@ -73,7 +78,7 @@ def _plates(
 
 
 @kept
-def _plates_in(expression: Expression) -> frozenset[str]:
+def plates_in(expression: Expression) -> frozenset[str]:
     """The plates that an expression has an index on, or the size of."""
     sizes = {part.plate for part in walk(expression) if isinstance(part, Size)}
     return frozenset(sizes | {index.plate for index in all_indices(expression)})

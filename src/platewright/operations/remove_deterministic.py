@@ -31,6 +31,8 @@ def remove_deterministic(graph: Graph, nodes: str | Iterable[str] | None = None)
             return Declined(NAME, f"there is no node {name}")
         if graph.nodes[name].kind != "deterministic":
             return Declined(NAME, f"{name} is not deterministic")
+        if graph.nodes[name].definition is None:
+            return Declined(NAME, f"{name} is computed where the program runs: it has no formula to write")
         if name in graph.known:
             return Declined(NAME, f"{name} is known as data: its definition is then a constraint on its parents")
     if not chosen:
@@ -54,7 +56,7 @@ def remove_deterministic(graph: Graph, nodes: str | Iterable[str] | None = None)
 
 def _chosen(graph: Graph, nodes: str | Iterable[str] | None) -> list[str]:
     if nodes is None:
-        return [name for name, node in graph.nodes.items() if node.kind == "deterministic"]
+        return [name for name, node in graph.nodes.items() if node.kind == "deterministic" and not node.reads]
     return [nodes] if isinstance(nodes, str) else list(nodes)
 
 

@@ -14,6 +14,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import names
 from platewright.algebra.kept import kept
 from platewright.family import Array
+from platewright.graph.computed import SOURCES, sources_of
 from platewright.graph.graph import Graph, topological
 from platewright.program.program import Program
 from platewright.run.execute import finish, loaded
@@ -61,5 +62,6 @@ def statements_program(graph: Graph) -> Program:
     made = {statement.name for statement in graph.statements}
     results = tuple(name for name in graph.nodes if name in used and {name, name.rpartition(".")[0]} & made)
     program = program_of(graph, (), graph.statements)
-    columns = {name: axes for name, axes in program.columns.items() if graph.nodes[name].kind != "statistic"}
+    read = frozenset().union(*sources_of(graph).values()) - set(results)
+    columns = {name: node.axes for name, node in graph.nodes.items() if name in read and node.kind in SOURCES}
     return replace(program, columns=columns, results=results)

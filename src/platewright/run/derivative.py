@@ -20,6 +20,7 @@ from platewright.algebra.expression import Expression, Index, Reference
 from platewright.elimination.conditional import other_axes
 from platewright.errors import ModelError
 from platewright.family import Array
+from platewright.graph.computed import computed_from
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.operations.remove_deterministic import remove_deterministic
@@ -68,6 +69,8 @@ def derivative(graph: Graph, name: str) -> Derivative | Declined:
     node = graph.nodes[name]
     if node.kind not in ("random", "input") or node.domain.is_discrete:
         return Declined(NAME, f"{name} is {node.kind if node.kind != 'random' else node.domain}: it has no slope")
+    if array := computed_from(graph, name):
+        return Declined(NAME, f"{array} is computed from {name} where the program runs, not by a formula")
     flat = remove_deterministic(graph)
     now = flat.after if isinstance(flat, Step) else graph
     minus = normalisers(now)

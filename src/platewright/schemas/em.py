@@ -24,7 +24,7 @@ from platewright.schemas.ascent import Ascent, draft_ascents, expected_ascent
 from platewright.schemas.asked import HINT, IntegratedOut, Marginal, hidden_unknowns, integrated_out
 from platewright.schemas.exact import Prepared, normalisers, plan_exact, prepare
 from platewright.schemas.hidden import NAME, Hidden
-from platewright.schemas.iterated_steps import expectation_steps, held_fixed, steps_given
+from platewright.schemas.iterated_steps import expectation_steps, raised_steps, steps_given
 from platewright.schemas.latent import Latent, find_latent, hidden_classes
 
 
@@ -177,8 +177,7 @@ def _planned(
     steps = [*prepared.steps, *marginal.steps, *expectation_steps(now, [*gaussians, *classes], chains)]
     steps += steps_given(now, blocks, expected)
     for raised in ascents:
-        held = [name for name in now.unknown if name not in raised.variables]
-        steps += held_fixed(now, held, f"{', '.join(raised.variables)} raised along slopes of the expected log joint")
+        steps += raised_steps(now, raised.variables, raised.why)
     found = EMPlan(graph, goal, latent, blocks, rest, factors, tuple(steps), prepared.barren, tuple(ascents))
     return replace(found, integrated=marginal.gone, left=left)
 

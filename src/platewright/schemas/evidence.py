@@ -29,6 +29,7 @@ from platewright.schema import Goal, Plan
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
 from platewright.schemas.iterated_steps import by_numbers, steps_at_points
+from platewright.schemas.sweep_steps import sweep_steps
 
 POWER = "power@likelihood"
 """The known number between 0 and 1 that every likelihood factor of a tempered graph is multiplied with."""
@@ -44,8 +45,6 @@ class EvidencePlan:
     summary: str
     factors: tuple[Factor, ...]
     """The log joint with all functions written out."""
-    lines: tuple[str, ...]
-    """Why the method holds, one sentence a line."""
     hidden: tuple[str, ...] = ()
     """Unknowns that are summed or integrated over numerically."""
     complete: Plan | None = None
@@ -77,14 +76,14 @@ def plan_enumeration(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         return Declined(name, f"with {', '.join(hidden)} known: {complete.reason}")
     named = ", ".join(hidden)
     because = f"the exact evidence at each value of {named}, added up"
-    steps = (*prepared.steps, *steps_at_points(now, hidden, complete, because, "Section 4.1"))
+    shown = (f"log p(data) = log sum over {named} of p(data, {named})", f"with {named} known: {complete.summary}")
+    steps = (*prepared.steps, *steps_at_points(now, hidden, complete, because, "Section 4.1", shown))
     return EvidencePlan(
         graph,
         goal,
         name,
         f"the exact log evidence for each value of {named}, then the log of the sum",
         now.factors,
-        (f"log p(data) = log sum over {named} of p(data, {named})", f"with {named} known: {complete.summary}"),
         tuple(hidden),
         complete=complete,
         steps=steps,
@@ -106,19 +105,21 @@ def plan_chib(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         return Declined(name, exact.reason)
     gibbs = exact
     shown = "; ".join("{" + ", ".join(block.variables) + "}" for block in gibbs.blocks)
+    formulas = (
+        "log p(data) = log p(data, point) - log p(point | data) at any point",
+        f"p(point | data) = product over the blocks {shown} of their density given those before, at the point",
+        "each is an average of exact conditionals over draws; blocks before it are held at the point",
+    )
+    now = prepare(graph).graph
+    end = by_numbers(now, now.unknown, "the joint at a point, over the posterior there", "Section 7.3", formulas)
     return EvidencePlan(
         graph,
         goal,
         name,
         f"joint density over posterior density at one point, from the conditionals of {shown} (Chib 1995)",
         gibbs.factors,
-        (
-            "log p(data) = log p(data, point) - log p(point | data) at any point",
-            f"p(point | data) = product over the blocks {shown} of their density given those before, at the point",
-            "each is an average of exact conditionals over draws; blocks before it are held at the point",
-        ),
         gibbs=gibbs,
-        steps=gibbs.steps,
+        steps=(*prepare(graph).steps, *gibbs.steps, end),
         barren=gibbs.barren,
         proper=gibbs.proper,
     )
@@ -134,7 +135,8 @@ def normalised(plan: GibbsPlan) -> GibbsPlan | Declined:
     for block in plan.blocks:
         if left := [name for name in block.variables if name not in covered]:
             return Declined("chib", f"`{left[0]}` is not drawn from a conditional whose density is normalised")
-    return replace(plan, blocks=exact)
+    prepared = prepare(plan.graph)
+    return replace(plan, blocks=exact, steps=sweep_steps(prepared.graph, exact))
 
 
 def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
@@ -149,19 +151,20 @@ def plan_annealed(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     gibbs = plan_gibbs(tempered(now), "posterior", weighing=False)
     if isinstance(gibbs, Declined):
         return Declined(name, gibbs.reason)
+    formulas = (
+        "p_t = prior x likelihood^power_t, with powers from 0 to 1; each particle starts at a draw of the prior",
+        "its weight is the product of likelihood^(power_t - power_t-1) along the way, whose mean is the evidence",
+        "between the weights it moves by the Gibbs sampler of p_t",
+    )
+    end = by_numbers(tempered(now), now.unknown, "the mean weight of particles", "Section 7.3", formulas)
     return EvidencePlan(
         graph,
         goal,
         name,
         f"importance weights from the prior to the posterior; sweeps of {gibbs.summary}",
         now.factors,
-        (
-            "p_t = prior x likelihood^power_t, with powers from 0 to 1; each particle starts at a draw of the prior",
-            "its weight is the product of likelihood^(power_t - power_t-1) along the way, whose mean is the evidence",
-            "between the weights it moves by the Gibbs sampler of p_t",
-        ),
         gibbs=gibbs,
-        steps=(*prepared.steps, _tempering(now), *gibbs.steps),
+        steps=(*prepared.steps, _tempering(now), *gibbs.steps, end),
         barren=prepared.barren,
     )
 
@@ -186,7 +189,12 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     steps = [*prepared.steps, *steps_of(done)]
     if rest:
         about = "about, for the integrand is taken as a Gaussian around its mode"
-        steps.append(by_numbers(graph_of(done), rest, about, "Section 7.3"))
+        formulas = (
+            "log p(data) = log p(data, mode) + d/2 log 2 pi - 1/2 log det(-second derivatives), about",
+            "mode and derivatives on coordinates that fill the whole space: logs of positive values, log ratios of",
+            "probabilities, Cholesky factors of matrices; the derivatives are those of the log joint as an expression",
+        )
+        steps.append(by_numbers(graph_of(done), rest, about, "Section 7.3", formulas))
     summed = f", after {', '.join(hidden)} are summed out" if hidden else ""
     proper = all(node.family is None or node.family.proper for node in now.nodes.values())
     return EvidencePlan(
@@ -195,11 +203,6 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         name,
         f"a Gaussian around the mode of {', '.join(rest) or 'nothing'}{summed}",
         now.factors,
-        (
-            "log p(data) = log p(data, mode) + d/2 log 2 pi - 1/2 log det(-second derivatives), about",
-            "mode and derivatives on coordinates that fill the whole space: logs of positive values, log ratios of",
-            "probabilities, Cholesky factors of matrices; the derivatives are those of the log joint as an expression",
-        ),
         tuple(hidden),
         objective=done.factors,
         steps=tuple(steps),

@@ -72,7 +72,7 @@ class QuadraturePlan:
     @property
     def of_evidence(self) -> EvidencePlan:
         """The exact evidence with the held known, which each point runs where no program evaluates all of them."""
-        rest = (self.schema, self.summary, self.factors, (), self.held, self.complete)
+        rest = (self.schema, self.summary, self.factors, self.held, self.complete)
         return EvidencePlan(self.graph, "evidence", *rest, barren=self.barren)
 
     @property

@@ -39,9 +39,9 @@ from platewright.schemas.censored import censored_first
 from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_block
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
-from platewright.schemas.iterated_steps import sweep_steps
 from platewright.schemas.pinned import pinned_unknowns
 from platewright.schemas.rough import funnels, rough_blocks, touching, turned_over
+from platewright.schemas.sweep_steps import sweep_steps
 from platewright.schemas.tied_classes import may_nest, tied_classes
 from platewright.schemas.weighed import weigh
 

@@ -2,7 +2,6 @@
 
 expectation      eliminate the hidden variables                            (Figure 30)
 maximisation     count them as known, then the exact steps of the rest     (Figures 27 and 31)
-Gibbs block      count all others as known, then its exact steps           (Figure 28)
 evidence         exact steps with some counted as known, then those by numbers
 
 What has no closed form is eliminated by the program that runs: the logarithm of its integral is a statistic then.
@@ -14,21 +13,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from platewright.algebra.domain import REAL
-from platewright.algebra.expression import Reference, names
-from platewright.elimination.stepping import eliminate
+from platewright.algebra.expression import Reference
+from platewright.elimination.stepping import NAME, eliminate
+from platewright.graph.computed import sources_of
 from platewright.graph.graph import Graph
 from platewright.language.variable import Potential, Variable
 from platewright.operation import Declined, Step
 from platewright.operations.count_as_known import count_as_known
 from platewright.operations.decompose import decompose
 from platewright.operations.drop_settled_arcs import without_density
-from platewright.program.program import expressions_of
-from platewright.program.statements import Triangularise
 from platewright.schema import Plan
-from platewright.schemas.blocks import Block, ChainBlock, WeighedBlock, way
 
-BY_NUMBERS = "log_integral"
-"""The statistic that a program leaves where it integrates or sums by numbers."""
+BY_NUMBERS = {NAME: "log_integral", "maximise": "log_maximum"}
+"""The statistics that a program leaves where it integrates or sums by numbers, or climbs to a maximum."""
 
 
 def expectation_steps(graph: Graph, hidden: Iterable[str], chains: Sequence[Sequence[str]] = ()) -> tuple[Step, ...]:
@@ -68,68 +65,54 @@ def held_fixed(graph: Graph, held: Iterable[str], because: str = "") -> list[Ste
     return [found] if isinstance(found, Step) else []
 
 
-def sweep_steps(graph: Graph, blocks: Sequence[Block]) -> tuple[Step, ...]:
-    """For each block of a sweep what is held fixed, what is integrated out of it, and its exact steps if it has any."""
-    steps: list[Step] = []
-    for block in blocks:
-        without = () if isinstance(block, WeighedBlock) else getattr(block, "without", ())
-        plan = getattr(block, "plan", None)
-        free = {*block.variables, *getattr(block, "without", ())}
-        held = [name for name in graph.unknown if name not in free]
-        shown = f"{', '.join(block.variables)} moved given {', '.join(held)}: {way(block)}"
-        steps += held_fixed(graph, held, "" if plan is not None else shown)
-        now = steps[-1].after if held else graph
-        for name in without:
-            found = eliminate(now, name) if name in now.unknown else None
-            if isinstance(found, Step):
-                steps.append(found)
-                now = found.after
-        if isinstance(plan, Plan):
-            steps += plan.steps
-        elif isinstance(block, ChainBlock):
-            filtered = "forwards along the chain; draws go backwards"
-            steps.append(by_numbers(now, block.variables, filtered, "Section 7.1"))
-    return tuple(steps)
+def raised_steps(graph: Graph, raised: Sequence[str], why: str) -> tuple[Step, ...]:
+    """Others held fixed, and unknowns put at the best value that a program climbs to, along slopes."""
+    fixed = held_fixed(graph, [name for name in graph.unknown if name not in raised])
+    now = fixed[-1].after if fixed else graph
+    because = f"{', '.join(raised)} raised along slopes of the expected log joint: {why}"
+    return (*fixed, by_numbers(now, raised, because, "Section 7.4", word="maximise"))
 
 
-def steps_at_points(graph: Graph, held: Sequence[str], complete: Plan, because: str, reference: str) -> list[Step]:
+def steps_at_points(
+    graph: Graph, held: Sequence[str], complete: Plan, because: str, reference: str, shown: Sequence[str] = ()
+) -> list[Step]:
     """The exact steps at each value of what is held, and the integral or sum over these values."""
     first = held_fixed(graph, held, f"{', '.join(held)} held at points, one after another")
-    return [*first, *complete.steps, by_numbers(what_is_left(complete), held, because, reference)]
+    return [*first, *complete.steps, by_numbers(what_is_left(complete), held, because, reference, shown)]
 
 
-def by_numbers(graph: Graph, gone: Sequence[str], because: str, reference: str) -> Step:
-    """Unknowns that a program integrates or sums over: the logarithm of what that gives is a statistic."""
+def by_numbers(
+    graph: Graph, gone: Sequence[str], because: str, reference: str, shown: Sequence[str] = (), word: str = NAME
+) -> Step:
+    """Unknowns that a program integrates or sums over, or finds the best value of: what that gives is a statistic."""
     away = depending(graph, gone)
-    touching = {factor.owner for factor in graph.factors if factor.names & away}
+    # The density of what goes goes too, also where it is a constant.
+    touching = {factor.owner for factor in graph.factors if factor.owner in away or factor.names & away}
     nodes = {
         name: _bare(graph, name) if name in touching and node.kind == "random" else node
         for name, node in graph.nodes.items()
         if name not in away
     }
-    label, number = BY_NUMBERS, 1
+    start = BY_NUMBERS[word]
+    label, number = start, 1
     while label in nodes:
         number += 1
-        label = f"{BY_NUMBERS}_{number}"
+        label = f"{start}_{number}"
     nodes[label] = Variable(label, "statistic", (), REAL)
     potentials = {name: potential for name, potential in graph.potentials.items() if name not in touching}
     potentials[f"{label}_of_{'_'.join(gone)}"] = Potential(f"{label}_of_{'_'.join(gone)}", (), Reference(label))
     left = tuple(statement for statement in graph.statements if statement.name not in away)
     after = replace(graph, nodes=nodes, potentials=potentials, known=graph.known - away, statements=left)
-    shown = (f"leaves {label}: computed where the program runs",)
-    return Step(f"eliminate {', '.join(gone)}", graph, after, because, reference, shown, tuple(gone))
+    formulas = (*shown, f"leaves {label}: computed where the program runs")
+    return Step(f"{word} {', '.join(gone)}", graph, after, because, reference, formulas, tuple(gone))
 
 
 def depending(graph: Graph, gone: Iterable[str]) -> set[str]:
     """Unknowns, and all arrays that statements compute from them."""
     found = set(gone)
-    for statement in graph.statements:
-        read = {name for expression in expressions_of(statement) for name in names(expression)}
-        if isinstance(statement, Triangularise):
-            read |= {source.pool for source in statement.sources if source.pool is not None}
-        if read & found or any(name.rpartition(".")[0] in found for name in read):
-            found.add(statement.name)
-            found |= {name for name in graph.nodes if name.startswith(f"{statement.name}.")}
+    for name, read in sources_of(graph).items():
+        if read & found:
+            found |= {name, *(array for array in graph.nodes if array.startswith(f"{name}."))}
     return found
 
 

@@ -53,18 +53,18 @@ def plan_point_by_point(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     assert isinstance(complete, Plan)
     named = ", ".join(held)
     because = f"few numbers are left: {named} on grids that are refined"
-    steps = (*prepared.steps, *steps_at_points(now, held, complete, because, "Section 7.3"))
+    shown = (
+        f"log p(data) = log integral over {named} of p(data, {named})",
+        f"with {named} known: {complete.summary}",
+        "grids are laid around the mode by its curvature, and bent outwards so that slow tails are reached",
+    )
+    steps = (*prepared.steps, *steps_at_points(now, held, complete, because, "Section 7.3", shown))
     return EvidencePlan(
         graph,
         goal,
         NAME,
         f"the exact log evidence at points of {named}, added up on finer and finer grids",
         now.factors,
-        (
-            f"log p(data) = log integral over {named} of p(data, {named})",
-            f"with {named} known: {complete.summary}",
-            "grids are laid around the mode by its curvature, and bent outwards so that slow tails are reached",
-        ),
         tuple(held),
         complete=complete,
         steps=steps,
