@@ -35,8 +35,10 @@ def read_stan(path_or_text: str | Path, data: object = None) -> Model:
     """
     from platewright.language.stan.reading.reader import read_stan as read  # lark loads only for those who read Stan
 
-    model = Model("stan" if "{" in str(path_or_text) else Path(path_or_text).stem)
-    model._set("_read_from", read(path_or_text, data, model))
+    found = read(path_or_text, data, Model)
+    model = found.model
+    assert isinstance(model, Model)
+    model._set("_read_from", found)
     return model
 
 

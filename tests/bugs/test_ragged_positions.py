@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from scipy.stats import norm
 
 import platewright as pw
+from bugs.evaluated import log_joint
 
 TEXT = """
 model {
@@ -35,3 +38,31 @@ def test_c_looks_up_by_positions_that_have_holes() -> None:
     exact = m.learn(data)
     assert exact.how.startswith("quadrature")
     np.testing.assert_allclose(exact[name].mean, c, atol=0.06)
+
+
+PARTS = """model {
+  for (i in 1:3) {
+    for (j in 1:n[i]) { x[i, j] <- a * b[j] - 0.3 }
+    most[i] <- max(x[i, 1:n[i]])
+    least[i] <- min(x[i, 1:n[i]])
+    times[i] <- prod(x[i, 1:n[i]])
+    total[i] <- sum(x[i, 1:n[i]]) + mean(x[i, 1:n[i]]) + inprod(x[i, 1:n[i]], b[1:n[i]])
+    apart[i] <- sd(x[i, 1:n[i]])
+    y[i] ~ dnorm(most[i] + 2 * least[i] + 3 * times[i] + 5 * total[i] + 7 * apart[i], 1)
+  }
+  for (j in 1:4) { b[j] ~ dnorm(1, 1) }
+  a ~ dnorm(0, 1)
+}"""
+
+
+def test_cells_that_a_ragged_array_does_not_have_are_no_zeros() -> None:
+    lengths = np.array([2, 4, 3])
+    read = pw.read_bugs(PARTS, {"n": lengths, "y": [0.3, 1.0, -2.0]}).read_from
+    a, b = 1.4, np.array([0.5, 1.7, -0.4, 2.0])
+    wanted = norm.logpdf(a) + norm.logpdf(b, 1).sum()
+    for size, seen in zip(lengths, (0.3, 1.0, -2.0)):
+        x = a * b[:size] - 0.3
+        total = x.sum() + x.mean() + x @ b[:size]
+        wanted += norm.logpdf(seen, x.max() + 2 * x.min() + 3 * x.prod() + 5 * total + 7 * x.std(ddof=1))
+    values = {"a": np.array(a), "b": b, "y": np.array([0.3, 1.0, -2.0]), "n": lengths.astype(float)}
+    assert log_joint(read, values) == pytest.approx(wanted, rel=1e-9)

@@ -251,6 +251,85 @@ SNIPPETS: dict[str, Snippet] = {
         ),
         both(m=(0.3, -1), s=(0.7, 2)),
     ),
+    "all values of a change point": Snippet(
+        """data { int T; array[T] int D; } transformed data { real each = -log(T); }
+        parameters { real<lower=0> e; real<lower=0> l; }
+        transformed parameters { vector[T] lp; lp = rep_vector(each, T);
+          for (s in 1:T) for (t in 1:T) lp[s] = lp[s] + poisson_lpmf(D[t] | t < s ? e : l); }
+        model { e ~ exponential(0.5); l ~ exponential(1); target += log_sum_exp(lp); }""",
+        {"T": 5, "D": [4, 5, 3, 0, 1]},
+        lambda d, p: (
+            stats.expon(scale=2).logpdf(p.e) + stats.expon.logpdf(p.l) + special.logsumexp([
+                sum(stats.poisson(p.e if t < s else p.l).logpmf(d.D[t]) for t in range(5)) for s in range(5)
+            ])
+        ),
+        both(e=(4.0, 2), l=(0.5, 1)),
+    ),
+    "abundance by ragged sums": Snippet(
+        """data { int R; int T; array[R, T] int y; int K; }
+        transformed data { array[R] int most; for (i in 1:R) most[i] = max(y[i]); }
+        parameters { real<lower=0> r; real<lower=0, upper=1> p; }
+        model { r ~ exponential(0.1);
+          for (i in 1:R) { vector[K - most[i] + 1] lp;
+            for (j in 1:(K - most[i] + 1))
+              lp[j] = poisson_lpmf(most[i] + j - 1 | r) + binomial_lpmf(y[i] | most[i] + j - 1, p);
+            target += log_sum_exp(lp); } }""",
+        {"R": 3, "T": 2, "y": [[1, 2], [3, 2], [0, 1]], "K": 12},
+        lambda d, p: stats.expon(scale=10).logpdf(p.r) + sum(
+            special.logsumexp([stats.poisson(p.r).logpmf(n) + stats.binom(n, p.p).logpmf(y).sum()
+                               for n in range(int(y.max()), 13)]) for y in d.y
+        ),
+        both(r=(2.0, 4), p=(0.4, 0.6)),
+    ),
+    "occupied by what was counted": Snippet(
+        """data { int R; int T; array[R, T] int y; vector[R] x; }
+        transformed data { array[R] int seen; int some = 0;
+          for (i in 1:R) { seen[i] = sum(y[i]); if (seen[i]) some += 1; } }
+        parameters { real a; real b; real q; }
+        transformed parameters { vector[R] psi = a + b * x; }
+        model { a ~ normal(0, some);
+          for (i in 1:R) if (seen[i]) target += bernoulli_logit_lpmf(1 | psi[i]) + bernoulli_logit_lpmf(y[i] | q);
+            else target += log_sum_exp(bernoulli_logit_lpmf(1 | psi[i]) + bernoulli_logit_lpmf(0 | q) * T,
+                                       bernoulli_logit_lpmf(0 | psi[i])); }""",
+        {"R": 4, "T": 3, "y": [[1, 0, 1], [0, 0, 0], [0, 1, 0], [0, 0, 0]], "x": [0.5, -1, 1, 0.2]},
+        lambda d, p: N(p.a, 0, 2) + sum(
+            np.log(special.expit(p.a + p.b * x) * np.prod(np.where(y == 1, special.expit(p.q), special.expit(-p.q)))
+                   + (0 if y.any() else special.expit(-p.a - p.b * x))) for x, y in zip(d.x, d.y)
+        ),
+        both(a=(0.3, -0.5), b=(1.0, 0.2), q=(0.1, -0.4)),
+    ),
+    "volatility in three steps": Snippet(
+        """data { int T; vector[T] y; }
+        parameters { real m; real<lower=-1, upper=1> f; real<lower=0> s; vector[T] e; }
+        transformed parameters { vector[T] h = e * s; h[1] /= sqrt(1 - f * f); h += m;
+          for (t in 2:T) h[t] += f * (h[t - 1] - m); }
+        model { m ~ cauchy(0, 10); s ~ cauchy(0, 5); e ~ std_normal(); y ~ normal(0, exp(h / 2)); }""",
+        {"T": 4, "y": [0.5, 1, -1, 0.2]},
+        lambda d, p: (
+            stats.cauchy(0, 10).logpdf(p.m) + stats.cauchy(0, 5).logpdf(p.s) + N(p.e).sum()
+            + N(d.y, 0, np.exp(volatility(p) / 2)).sum()
+        ),
+        both(m=(0.1, -0.5), f=(0.6, -0.3), s=(0.5, 1), e=([0.2, -1, 0.4, 1], [1, 0, -0.5, 0.3])),
+    ),
+    "decomposed regressors": Snippet(
+        """data { int N; int K; matrix[N, K] x; vector[N] y; array[N] int g; array[3] int c; }
+        transformed data { matrix[N, K] Q = qr_thin_Q(x) * sqrt(N - 1); matrix[K, K] R = qr_thin_R(x) / sqrt(N - 1); }
+        parameters { vector[K] b; real a; ordered[2] k; matrix[2, K] w; simplex[3] p; }
+        model { y ~ normal(a + Q * b, 2); g ~ ordered_logistic(x * b, k); to_vector(w) ~ std_normal();
+          target += -dot_self(R * b) - square(to_vector(w)[3]); c ~ multinomial(p); }""",
+        {"N": 4, "K": 2, "x": [[1, 2], [0, 1], [3, -1], [1, 1]], "y": [0.5, 1, -1, 0.2], "g": [1, 3, 2, 2],
+         "c": [2, 0, 3]},
+        lambda d, p: (
+            N(d.y, p.a + upright(d.x)[0] @ p.b * np.sqrt(3), 2).sum()
+            - np.sum((upright(d.x)[1] @ p.b) ** 2) / 3 + N(p.w).sum() - p.w[0, 1] ** 2
+            + stats.multinomial(5, p.p).logpmf(d.c) + sum(
+                np.log(np.diff(np.concatenate([[0], special.expit(p.k - x @ p.b), [1]]))[int(g) - 1])
+                for x, g in zip(d.x, d.g)
+            )
+        ),
+        both(b=([0.5, 1], [-1, 0.2]), a=(0.3, -1), k=([-0.3, 0.7], [0.1, 0.4]), w=([[1, 2], [0, 1]], [[0, 1], [2, 0]]),
+             p=([0.5, 0.2, 0.3], [0.1, 0.3, 0.6])),
+    ),
 }  # fmt: skip
 
 
@@ -272,3 +351,19 @@ def garch(y: np.ndarray, w: float, a: float, m: float) -> float:
         total += N(value, m, np.sqrt(h))
         h = w + a * e**2
     return float(total)
+
+
+def volatility(p: Any) -> np.ndarray:
+    h = p.e * p.s
+    h[0] /= np.sqrt(1 - p.f**2)
+    h = h + p.m
+    for t in range(1, len(h)):
+        h[t] += p.f * (h[t - 1] - p.m)
+    return h
+
+
+def upright(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Q and R with a positive diagonal of R."""
+    q, r = np.linalg.qr(x)
+    signs = np.sign(np.diag(r))
+    return q * signs, r * signs[:, None]

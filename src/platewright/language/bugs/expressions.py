@@ -234,7 +234,7 @@ def _vector_call(name: str, node: FunctionCall, frame: Frame) -> Value:
 
 def _deviation(value: Value) -> Expression:
     mean = build.multiply(value.total(), build.power(value.count(), -1.0))
-    squares = Value(build.power(value.body - mean, 2.0), value.axes).total()
+    squares = Value(build.power(value.body - mean, 2.0), value.changed().axes).total()
     return build.power(squares / (value.count() - 1.0), 0.5)
 
 

@@ -21,6 +21,8 @@ class Span:
     """Where the elements that count begin, for an axis that runs over a whole dimension under a mask."""
     by_table: bool = False
     """Whether its elements are looked up by a table: such sums are written out."""
+    is_zero_outside: bool = False
+    """Whether what its mask leaves out has no definition, and so adds nothing to a sum."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,13 @@ class Value:
         """The body with elements outside its masks replaced by a neutral one."""
         body = self.body
         for axis in self.axes:
-            if axis.mask is not None:
+            if axis.mask is not None and not (axis.is_zero_outside and neutral == ZERO):
                 body = build.where(axis.mask, body, neutral)
         return body
+
+    def changed(self) -> Value:
+        """The value after a function that may make something of nothing."""
+        return replace(self, axes=tuple(replace(axis, is_zero_outside=False) for axis in self.axes))
 
     def total(self) -> Expression:
         """The sum of all elements."""
@@ -67,7 +73,9 @@ def mapped(function: Callable[..., Expression], *values: Value) -> Value:
             if one.size != two.size:
                 raise ValueError(f"vectors of {one.size} and {two.size} elements do not go in step")
         bodies.append(value.at(*places) if value.axes else value.body)
-    return Value(function(*bodies), tuple(_masked(axes) for axes in zip(*(one.axes for one in values if one.axes))))
+    axes = tuple(_masked(axes) for axes in zip(*(one.axes for one in values if one.axes)))
+    found = Value(function(*bodies), axes)
+    return found if function is build.multiply else found.changed()
 
 
 def go_in_step(values: Sequence[Value]) -> bool:
@@ -82,7 +90,8 @@ def _masked(axes: tuple[Span, ...]) -> Span:
     for axis in axes:
         if axis.mask is not None:
             mask = build.substitute(axis.mask, {axis.index: first.index})
-            return replace(first, mask=mask, count=axis.count)
+            outside = any(one.mask is not None and one.is_zero_outside for one in axes)
+            return replace(first, mask=mask, count=axis.count, is_zero_outside=outside)
     return first
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from platewright.errors import nearest
 from platewright.language.bugs import syntax as bugs
 from platewright.language.bugs.syntax import FunctionCall, Place
+from platewright.language.stan.reading import correlations
 from platewright.language.stan.reading.functions import NUMBERS
 from platewright.language.stan.reading.state import State
 from platewright.language.stan.reading.syntax import Call
@@ -114,6 +115,7 @@ FORMS: dict[str, Form] = {
     "categorical": Form("dcat", 1, _as_they_are, ranks=(1,)),
     "dirichlet": Form("ddirich", 1, _as_they_are, (0.0, 1.0), 1, (1,)),
     "inv_wishart": Form("dinvwish", 2, lambda v, s: (s, v), events=2, ranks=(2, 0)),
+    "multinomial": Form("dmulti", 2, _as_they_are, events=1, ranks=(1, 0)),
     "multi_normal": Form("dmnorm.vcov", 2, _as_they_are, events=1, ranks=(1, 2)),
     "multi_normal_prec": Form("dmnorm", 2, _as_they_are, events=1, ranks=(1, 2)),
     "multi_student_t": Form("dmt", 3, lambda v, m, s: (m, s, v), events=1, ranks=(1, 2, 0)),
@@ -157,10 +159,12 @@ WRITTEN: dict[str, Written] = {
 """Distributions that the shelf does not have."""
 
 GLM = {
-    "bernoulli_logit_glm": ("bernoulli_logit", 0), "poisson_log_glm": ("poisson_log", 0),
-    "normal_id_glm": ("normal", 1), "neg_binomial_2_log_glm": ("neg_binomial_2_log", 1),
+    "bernoulli_logit_glm": ("bernoulli_logit", 0, True, 0), "poisson_log_glm": ("poisson_log", 0, True, 0),
+    "normal_id_glm": ("normal", 0, True, 1), "neg_binomial_2_log_glm": ("neg_binomial_2_log", 0, True, 1),
+    "binomial_logit_glm": ("binomial_logit", 1, True, 0), "ordered_logistic_glm": ("ordered_logistic", 0, False, 1),
 }  # fmt: skip
-"""Regressions in one word: the distribution, and how many more arguments it has."""
+"""Regressions in one word: the distribution, how many arguments stand before X, whether there is an intercept, and how
+many stand after the slopes."""
 
 _ENDS = ("_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_cdf", "_ccdf")
 
@@ -185,6 +189,8 @@ def known_form(name: str, count: int, place: Place) -> Form | Written:
 
 def log_density(name: str, value: Value, arguments: list[Value], place: Place, state: State) -> Value:
     """The log density as a number for each element."""
+    if name in ("lkj_corr", "lkj_corr_cholesky") and len(arguments) == 1:
+        return correlations.log_density(name, value, arguments[0], place, state)
     form = known_form(name, len(arguments), place)
     if isinstance(form, Written):
         return form.density(value, *arguments)

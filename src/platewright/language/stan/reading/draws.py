@@ -105,12 +105,19 @@ def _drawn(
     place: Place,
     state: State,
 ) -> None:
+    if isinstance(node, Call) and node.name == "to_vector" and len(node.arguments) == 1:
+        whole = lower(node.arguments[0], state)
+        if whole.rank == 2 and not any(lower(part, state).rank for part in given):
+            node = node.arguments[0]
     value = lower(node, state)
+    if name in ("lkj_corr", "lkj_corr_cholesky"):
+        factor_of(log_density(name, value, [lower(part, state) for part in given], place, state), place, state)
+        return
     if name in GLM:
         name, given_values = _regression(name, given, place, state)
     else:
         given_values = [lower(part, state) for part in given]
-    name, given_values = _in_other_words(name, given_values, place, state)
+    name, given_values = _in_other_words(name, value, given_values, place, state)
     form = known_form(name, len(given_values), place)
     if isinstance(form, Written) or not _is_drawable(node, value, state):
         if truncation is not None:
@@ -120,9 +127,9 @@ def _drawn(
     _write(node, value, name, form, given_values, truncation, exact, place, state)
 
 
-def _in_other_words(name: str, given: list[Value], place: Place, state: State) -> tuple[str, list[Value]]:
-    """Distributions that others say: by a Cholesky factor, by logits, by a scale matrix."""
-    from platewright.language.stan.reading.functions import ARRAYS
+def _in_other_words(name: str, value: Value, given: list[Value], place: Place, state: State) -> tuple[str, list[Value]]:
+    """Distributions that others say: by a Cholesky factor, by logits, by a scale matrix, by counts alone."""
+    from platewright.language.stan.reading.matrices import ARRAYS
 
     match name, given:
         case ("multi_normal_cholesky", [mean, factor_]):
@@ -131,6 +138,10 @@ def _in_other_words(name: str, given: list[Value], place: Place, state: State) -
             return name, [degrees, mean, ARRAYS["inverse"](state, place, scale)]
         case ("wishart", [degrees, scale]):
             return name, [degrees, ARRAYS["inverse"](state, place, scale)]
+        case ("multinomial", [shares]) if value.rank == 1:
+            return name, [shares, ARRAYS["sum"](state, place, value)]
+        case ("multinomial_logit", [logits]) if value.rank == 1:
+            return "multinomial", [ARRAYS["softmax"](state, place, logits), ARRAYS["sum"](state, place, value)]
         case ("categorical_logit", [logits]):
             return "categorical", [ARRAYS["softmax"](state, place, logits)]
         case ("ordered_logistic" | "ordered_probit", [score, cuts]):
@@ -144,15 +155,17 @@ def _between_cuts(name: str, score: Value, cuts: Value, place: Place) -> Value:
     Cuts before the first and after the last have no place in their array: their factor is switched off.
     """
     word = "ilogit" if name == "ordered_logistic" else "phi"
-    if score.rank or cuts.rank != 1:
-        raise Trouble(place, f"`{name}` of a vector of scores, or without a vector of cuts", "a loop over the scores")
+    if score.rank > 1 or cuts.rank != 1:
+        raise Trouble(place, f"`{name}` of a matrix of scores, or without a vector of cuts", "a vector of each")
     one = bugs.Number(1.0)
 
-    def above(k: bugs.Expression) -> bugs.Expression:
-        return FunctionCall(word, (operation("+", score.scalar, operation("neg", cuts.at((k,)))),), place)
-
     def at(asked: tuple[bugs.Index, ...]) -> bugs.Expression:
-        k = asked[0]
+        *row, k = asked
+        here_score = score.at(tuple(row))
+
+        def above(k: bugs.Expression) -> bugs.Expression:
+            return FunctionCall(word, (operation("+", here_score, operation("neg", cuts.at((k,)))),), place)
+
         assert not isinstance(k, (Empty, bugs.Range))
         is_first, is_last = (
             FunctionCall("equals", (k, one)),
@@ -163,17 +176,19 @@ def _between_cuts(name: str, score: Value, cuts: Value, place: Place) -> Value:
         top = FunctionCall("ifelse", (is_first, one, above(before)))
         return operation("+", top, operation("neg", FunctionCall("ifelse", (is_last, bugs.Number(0.0), above(here)))))
 
-    return Value(at, (operation("+", cuts.sizes[0], one),), "vector", gives_slices=False)
+    return Value(at, (*score.sizes, operation("+", cuts.sizes[0], one)), "vector", gives_slices=False)
 
 
 def _regression(name: str, given: tuple[Expression, ...], place: Place, state: State) -> tuple[str, list[Value]]:
     """`y ~ poisson_log_glm(X, alpha, beta)` is `y ~ poisson_log(alpha + X * beta)`."""
-    word, more = GLM[name]
-    if len(given) != 3 + more:
-        raise Trouble(place, f"`{name}` is given {len(given)} arguments", f"{3 + more}")
-    x, alpha, beta, *rest = given
-    score = lower(Operation("+", (alpha, Operation("*", (x, beta), place)), place), state)
-    return word, [score, *(lower(part, state) for part in rest)]
+    word, before, has_constant, more = GLM[name]
+    if len(given) != before + 2 + has_constant + more:
+        raise Trouble(place, f"`{name}` is given {len(given)} arguments", f"{before + 2 + has_constant + more}")
+    first, (x, *terms), rest = given[:before], given[before : len(given) - more], given[len(given) - more :]
+    score: Expression = Operation("*", (x, terms[-1]), place)
+    if has_constant:
+        score = Operation("+", (terms[0], score), place)
+    return word, [lower(part, state) for part in (*first, score, *rest)]
 
 
 def _is_drawable(node: Expression, value: Value, state: State) -> bool:

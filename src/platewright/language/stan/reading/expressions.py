@@ -22,7 +22,18 @@ from platewright.language.stan.reading.syntax import (
     Operation,
 )
 from platewright.language.stan.reading.trouble import Trouble
-from platewright.language.stan.reading.value import Indices, Value, calling, mapped, number, operated, operation, scalar
+from platewright.language.stan.reading.value import (
+    Indices,
+    Value,
+    array,
+    calling,
+    mapped,
+    number,
+    operated,
+    operation,
+    scalar,
+)
+from platewright.language.stan.reading.versions import Held, gathered, holder
 
 Tree = bugs.Expression
 Pick = Callable[[bugs.Index], bugs.Index]
@@ -39,7 +50,11 @@ def lower(node: Expression, state: State) -> Value:
                 return scalar(bugs.Element(name, None, node.place), is_whole=True)
             if name == "target":
                 raise Trouble(node.place, "`target` is read", "`target += ...` only")
+            if _is_in_parts(name, state):
+                gathered(state.variables[name], node.place, state)
             return state.value(name, node.place)
+        case Indexed(Name(name) as inner, indices) if _is_in_parts(name, state):
+            return _of_parts(inner, indices, state)
         case Indexed(inner, indices):
             return _indexed(lower(inner, state), indices, node.place, state)
         case Operation(operator, operands):
@@ -59,6 +74,25 @@ def number_of(node: Expression, state: State) -> Tree:
     if value.rank:
         raise Trouble(node.place, "a vector or an array stands where a number is needed", "an index, or a sum")
     return value.scalar
+
+
+def _is_in_parts(name: str, state: State) -> bool:
+    known = state.variables.get(name)
+    return known is not None and isinstance(known.held, Held) and known.held.is_mixed
+
+
+def _of_parts(node: Name, indices: tuple[Expression | Between, ...], state: State) -> Value:
+    """Elements of a variable that several arrays hold: of the one that holds them, or of all cells in a new array."""
+    known, place = state.variables[node.name], node.place
+    value = _indexed(state.value(node.name, place), indices, place, state)
+    heads = state.heads(value.sizes, place)
+    element = value.at(tuple(bugs.Element(head.variable, None, place) for head in heads))
+    assert isinstance(element, bugs.Element)
+    name = holder(known, element, heads, state)
+    known = gathered(known, place, state) if name is None else replace(known, array=name)
+    before: Indices = tuple(bugs.Element(loop, None, place) for loop in known.before)
+    whole = array(known.array, known.sizes, known.kind, before, place, known.is_whole)
+    return _indexed(whole, indices, place, state)
 
 
 # -- indices -----------------------------------------------------------------------------------------------------------

@@ -82,10 +82,12 @@ def blanked(text: str) -> str:
 
 
 def _refuse_functions(plain: str) -> None:
-    for word in (r"#include\b", r"\bfunctions\s*\{"):
+    for word in (r"#include\b", r"\bfunctions\s*\{", r"\btuple\s*\("):
         match = re.search(word, plain)
         if match is None:
             continue
+        if "tuple" in word:
+            raise Trouble(_place(plain, match.start()), "tuples are not read", "a variable for each part")
         if word.startswith("#"):
             raise Trouble(_place(plain, match.start()), "`#include` is not read: a text stands alone")
         first = re.compile(r"\s*(?:\}|(?:[\w,\[\]]+\s+)+(\w+)\s*\()").match(plain, match.end())

@@ -7,7 +7,7 @@ print(read.report)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from platewright.language.bugs import syntax as bugs
 from platewright.language.bugs.arithmetic import Scope
 from platewright.language.bugs.complaint import complain
 from platewright.language.bugs.data import read_data
+from platewright.language.bugs.draft import Draft
 from platewright.language.bugs.folding import fold
 from platewright.language.bugs.reader import BugsModel
 from platewright.language.bugs.relations import flatten
@@ -36,18 +37,24 @@ from platewright.language.stan.reading.trouble import Trouble
 Array = np.ndarray
 
 
-def read_stan(source: str | Path, data: object = None, model: Model | None = None) -> BugsModel:
+def read_stan(source: str | Path, data: object = None, blank: Callable[[str], Model] = Model) -> BugsModel:
     """Read a Stan program, as a path or as text, with its data (path, text or mapping; or several in a list).
 
-    Without data the plates stay open; a program whose structure hangs on the data says so.
+    Without data the plates stay open; a program whose structure hangs on the data says so. `blank` makes the model.
     """
     written, title = _text_of(source)
-    target = Model(title) if model is None else model
     try:
         given = _given(data)
         program = parse(written)
-        text, constants, state = _statements(program, given)
-        draft = translate_text(text, constants, target)
+        try:
+            text, constants, state, draft = _read(program, given, blank(title), False)
+        except (Trouble, BugsError) as first:
+            if given is None:
+                raise
+            try:
+                text, constants, state, draft = _read(program, given, blank(title), True)
+            except (Trouble, BugsError):
+                raise first from None
     except Trouble as trouble:
         found = complain(written, trouble.place, trouble.found, trouble.expected, trouble.hint)
         raise _in_stan(found) from None
@@ -57,7 +64,15 @@ def read_stan(source: str | Path, data: object = None, model: Model | None = Non
         draft.report.dropped[name] = why
     draft.report.notes += state.notes
     again = partial(read_stan, source) if data is None else None
-    return BugsModel(target, draft.report, text, draft, constants, again)
+    return BugsModel(draft.model, draft.report, text, draft, constants, again)
+
+
+def _read(
+    program: Program, given: Mapping[str, Array] | None, target: Model, in_order: bool
+) -> tuple[bugs.Text, dict[str, Array] | None, State, Draft]:
+    """The program as a model: all rounds of a loop at once, or in order, where loops carry values, round by round."""
+    text, constants, state = _statements(program, given, in_order)
+    return text, constants, state, translate_text(text, constants, target)
 
 
 def _given(data: object) -> dict[str, Array] | None:
@@ -75,10 +90,10 @@ def _in_stan(trouble: BugsError) -> StanError:
 
 
 def _statements(
-    program: Program, given: Mapping[str, Array] | None
+    program: Program, given: Mapping[str, Array] | None, in_order: bool
 ) -> tuple[bugs.Text, dict[str, Array] | None, State]:
     """The program as statements of a graphical model, and its data."""
-    state = State({}, given is not None)
+    state = State({}, given is not None, in_order=in_order)
     for block in ("data", "parameters", "model"):
         if block == "model" and not any(program.blocks.values()):
             raise Trouble(NOWHERE, "an empty text", "a Stan program")

@@ -13,6 +13,7 @@ from platewright.language.stan.reading.syntax import (
     Declaration,
     Expression,
     Indexed,
+    Listed,
     Loop,
     Name,
     Operation,
@@ -40,6 +41,8 @@ def with_part(statement: Statement, old: Expression, by: Expression) -> Statemen
                 return replace(node, operands=tuple(changed(part) for part in operands))
             case Call(_, arguments):
                 return replace(node, arguments=tuple(changed(part) for part in arguments))
+            case Listed(items):
+                return replace(node, items=tuple(changed(part) for part in items))
             case Between(first, last):
                 return Between(None if first is None else changed(first), None if last is None else changed(last))
         return node

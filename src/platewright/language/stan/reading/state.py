@@ -6,15 +6,18 @@ variable that is assigned anew gets a new array (single static assignment), `mu`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from platewright.errors import nearest
+from platewright.language.bugs import relations
 from platewright.language.bugs import syntax as bugs
-from platewright.language.bugs.arithmetic import NotKnown, Scope, compute
+from platewright.language.bugs.arithmetic import MOST_CELLS, NotKnown, Scope, compute
 from platewright.language.bugs.syntax import Place
+from platewright.language.stan.reading.survey import Survey
 from platewright.language.stan.reading.trouble import Trouble
 from platewright.language.stan.reading.value import Indices, Value, array
 
@@ -54,6 +57,8 @@ class Variable:
     """A running total: its operation, what it was before, and the loops of the terms, in the array `array`."""
     is_stale: bool = False
     """Whether the loop that gave it its value has ended."""
+    held: object = field(default=None, compare=False)
+    """Which arrays hold its cells (`versions.Held`), where that is known."""
 
 
 @dataclass
@@ -85,6 +90,12 @@ class State:
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     block: str = ""
+    in_order: bool = False
+    """Whether loops that carry values are read round by round, not all rounds at once."""
+    surveys: dict[str, Survey] = field(default_factory=dict)
+    """What the loops around do with variables, by their own variables."""
+    rounds: int = 0
+    """How many statements have been read in rounds one by one."""
 
     def fresh(self, word: str) -> str:
         """A name that no Stan text can have."""
@@ -105,8 +116,16 @@ class State:
         return self.variables[name]
 
     def value(self, name: str, place: Place) -> Value:
-        """A variable as it is now."""
+        """A variable as it is now; in a loop that assigns it, as this round has assigned it."""
         known = self.find(name, place)
+        for loop in self.loop_names:
+            if loop not in known.before and loop not in known.declared_in and name in self.surveys[loop].kept:
+                raise Trouble(place, f"`{name}` has its value from the round before", "a value for each round")
+        return self.now(known, place)
+
+    def now(self, known: Variable, place: Place) -> Value:
+        """A variable as it was assigned last."""
+        name = known.name
         if known.pending is not None:
             raise Trouble(place, f"`{name}` is read while it is being summed up", "a total that is read after its loop")
         if known.is_stale:
@@ -163,6 +182,23 @@ class State:
         except NotKnown:
             return None
         return float(found) if np.ndim(found) == 0 else None
+
+    def numbers_of(self, value: Value, place: Place) -> Array | None:
+        """The numbers of a vector or a matrix, where data settle them."""
+        sizes = [self.known(size) for size in value.sizes]
+        if any(size is None for size in sizes) or math.prod(int(size or 0) for size in sizes) > MOST_CELLS:
+            return None
+        heads = self.heads(value.sizes, place)
+        tree = value.at(tuple(bugs.Element(head.variable, None, place) for head in heads))
+        loops = tuple(relations.Head(head.variable, head.domain, head.place) for head in heads)
+        scope = Scope(self.constants)
+        try:
+            grid = relations.lay_out(relations.Relation(bugs.Assignment(bugs.Element("_"), tree), loops), scope, "")
+            found = np.asarray(relations.compute_on(tree, grid, scope), dtype=float)
+        except NotKnown:
+            return None
+        shaped: Array = np.broadcast_to(found, grid.shape).reshape([int(size or 0) for size in sizes])
+        return None if np.isnan(shaped).any() else shaped
 
     def inside(self, head: Head) -> None:
         """Enter a loop."""

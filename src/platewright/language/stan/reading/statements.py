@@ -13,11 +13,13 @@ from dataclasses import replace
 from platewright.language.bugs import syntax as bugs
 from platewright.language.bugs.arithmetic import NotKnown, Scope, span
 from platewright.language.bugs.syntax import Element, Place
+from platewright.language.stan.reading.declarations import declare
 from platewright.language.stan.reading.draws import add_to_target, tilde
 from platewright.language.stan.reading.expressions import lower, number_of
 from platewright.language.stan.reading.rewriting import with_name, with_part
 from platewright.language.stan.reading.rounds import rounds_where
 from platewright.language.stan.reading.state import Head, State, Variable, elements_of
+from platewright.language.stan.reading.survey import TARGETS, survey
 from platewright.language.stan.reading.syntax import (
     Assignment,
     Between,
@@ -31,7 +33,6 @@ from platewright.language.stan.reading.syntax import (
     Refused,
     Statement,
     Tilde,
-    Type,
     expressions,
     inside,
     named,
@@ -42,14 +43,11 @@ from platewright.language.stan.reading.syntax import (
 )
 from platewright.language.stan.reading.totals import finish, renewed, step_of, sum_up
 from platewright.language.stan.reading.trouble import Trouble
-from platewright.language.stan.reading.value import Value, number
+from platewright.language.stan.reading.value import Value
+from platewright.language.stan.reading.versions import check_order, held, is_computed, is_one_for_all, placed, united
 
-KINDS = {"vector": "vector", "row_vector": "row", "matrix": "matrix", "int": "array", "real": "array"}
-CONSTRAINED = {"simplex", "ordered", "positive_ordered", "unit_vector", "sum_to_zero_vector"}
-SQUARE = {"cov_matrix", "corr_matrix", "cholesky_factor_corr", "cholesky_factor_cov"}
-UNBUILT = {"unit_vector", "sum_to_zero_vector", "corr_matrix", "cholesky_factor_corr", "cholesky_factor_cov"}
-"""Constraints that ours has no form of: as a parameter such a variable is refused, never read as a free one."""
 MOST_ROUNDS = 2_000
+MOST_IN_ROUNDS = 5_000
 
 
 def run(statements: Iterable[Statement], state: State) -> None:
@@ -66,7 +64,7 @@ def run(statements: Iterable[Statement], state: State) -> None:
                     _assign(
                         Assignment(Name(statement.name, statement.place), "", statement.value, statement.place), state
                     )
-            case Assignment(Name("target")):
+            case Assignment(Name("target" | "jacobian")):
                 add_to_target(statement, state)
             case Assignment():
                 _assign(statement, state)
@@ -114,43 +112,6 @@ def _scoped(body: Iterable[Statement], state: State) -> None:
         del state.variables[name]
 
 
-def declare(statement: Declaration, state: State, role: str) -> Variable:
-    """Make a variable known, with its sizes and bounds."""
-    name, written, place = statement.name, statement.type, statement.place
-    if name in state.variables or name in state.loop_names:
-        raise Trouble(place, f"`{name}` is declared twice", "another name")
-    if written.kind not in {*KINDS, *CONSTRAINED, *SQUARE}:
-        raise Trouble(place, f"the type `{written.kind}` is not supported", ", ".join(sorted({*KINDS, *CONSTRAINED})))
-    if role == "parameter" and written.kind in UNBUILT:
-        raise Trouble(
-            place, f"a parameter of the type `{written.kind}` is not supported", "simplex, ordered, cov_matrix"
-        )
-    _check_type(written, place)
-    sizes = tuple(number_of(size, state) for size in written.dimensions)
-    bounds = {word: lower(value, state) for word, value in written.bounds}
-    kind = "matrix" if written.kind in SQUARE else KINDS.get(written.kind, "vector")
-    array = name if not state.loops and not _is_taken(name, state) else state.fresh(name)
-    found = Variable(name, array, role, kind, sizes, written.kind, state.loop_names, state.loop_names,
-                     written.kind == "int", lower=bounds.get("lower"), upper=bounds.get("upper"))  # fmt: skip
-    if written.kind == "positive_ordered":
-        found = replace(found, lower=number(0.0))
-    state.variables[name] = found
-    state.taken.add(name)
-    if sizes and not state.loops:
-        state.declared.append((array, sizes))
-    return found
-
-
-def _is_taken(name: str, state: State) -> bool:
-    return name in state.taken
-
-
-def _check_type(written: Type, place: Place) -> None:
-    wanted = {"int": (0,), "real": (0,), "matrix": (2,), "cholesky_factor_cov": (1, 2)}.get(written.kind, (1,))
-    if len(written.sizes) not in wanted:
-        raise Trouble(place, f"`{written.kind}` with {len(written.sizes)} sizes", f"{wanted[0]}")
-
-
 # -- assignments -------------------------------------------------------------------------------------------------------
 
 
@@ -169,12 +130,17 @@ def _assign(statement: Assignment, state: State) -> None:
     if reads_itself and new_loops and not indices:
         sum_up(known, value, new_loops, place, state)
         return
+    if known.pending is not None:
+        raise Trouble(place, f"`{name}` is assigned while it is being summed up", "a total that is read after its loop")
     same = reads_itself and _reads_same(name, indices, value)
     before = tuple(loop for loop in state.loop_names if loop in known.declared_in or loop in extra)
     right = lower(value, state)
-    again = (same or (not indices and known.is_assigned and not known.is_stale)) and known.is_assigned
-    if again or new_loops or (known.is_stale and before != known.before) or (known.is_stale and not indices):
+    by_cells = bool(indices) and held(known, state) is not None
+    again = ((same and not by_cells) or (not indices and not known.is_stale)) and known.is_assigned
+    if again or new_loops or (known.is_stale and (by_cells or not indices or before != known.before)):
         known = renewed(known, before, state)
+        if indices:
+            check_order(known, place, state, known.is_assigned)
     _write(known, indices, right, place, state)
 
 
@@ -221,6 +187,10 @@ def _write(
     at = tuple(Element(head.variable, None, place) for head in heads)
     target, tree = left.at(at), right.at(at)
     assert isinstance(target, Element)
+    known = placed(known, target, heads, place, state)
+    target = replace(target, name=known.array)
+    if state.in_order and state.block == "transformed_data" and is_computed(known, target, tree, heads, state):
+        return
     state.say(bugs.Assignment(target, tree, None, place), heads)
     names = tuple(one.name for one in target.indices or () if isinstance(one, Element) and one.indices is None)
     is_first = known.array not in state.definitions and known.array not in state.partly
@@ -254,7 +224,10 @@ def _loop(statement: Loop, state: State) -> None:
         return
     first, last = number_of(statement.first, state), number_of(statement.last, state)
     head = Head(statement.variable, bugs.Range(first, last, place), place)
-    if _must_be_unrolled(statement, state):
+    if state.in_order and not is_one_for_all(statement.body, statement.variable, state):
+        _unrolled(statement, head, state)
+        return
+    if not state.in_order and _must_be_unrolled(statement, state):
         _unrolled(statement, head, state)
         return
     _inside(statement.body, head, state)
@@ -264,6 +237,7 @@ def _inside(body: tuple[Statement, ...], head: Head, state: State) -> None:
     """The body of a loop, once for all its rounds."""
     outer = state.loops
     state.inside(head)
+    state.surveys[head.variable] = survey(body, head.variable)
     try:
         _scoped(body, state)
     finally:
@@ -292,7 +266,7 @@ def _must_be_unrolled(statement: Loop, state: State) -> bool:
     """Whether a value is carried from round to round in another way than by a sum or a product."""
     loop = statement.variable
     for one in _all(statement.body):
-        if not isinstance(one, Assignment) or one.target == Name("target"):
+        if not isinstance(one, Assignment) or _is_target(one.target):
             continue
         name, indices = _target(one, state)
         known = state.variables.get(name)
@@ -308,6 +282,10 @@ def _must_be_unrolled(statement: Loop, state: State) -> bool:
                 raise
             return True
     return False
+
+
+def _is_target(node: Expression) -> bool:
+    return isinstance(node, Name) and node.name in TARGETS
 
 
 def _all(statements: Iterable[Statement]) -> Iterable[Statement]:
@@ -332,7 +310,11 @@ def _rounds(head: Head, state: State) -> list[int]:
 def _unrolled(statement: Loop, head: Head, state: State) -> None:
     from platewright.language.stan.reading.syntax import Number
 
+    size = sum(1 for _ in _all(statement.body))
     for value in _rounds(head, state):
+        state.rounds += size
+        if state.rounds > MOST_IN_ROUNDS:
+            raise Trouble(head.place, f"loops that carry values have more than {MOST_IN_ROUNDS:,} statements in all")
         number_ = Number(float(value), True, statement.place)
         _scoped((with_name(one, statement.variable, number_) for one in statement.body), state)
 
@@ -373,6 +355,11 @@ def _meet(
         if before.pending is None:
             state.variables[name] = next(known for known, _ in found if known.pending is not None)
         return
+    if (together := united(before, [known for known, _ in found])) is not None:
+        state.variables[name] = replace(together, is_assigned=True)
+        return
+    if len({known.before for known, _ in found}) > 1:
+        raise Trouble(place, f"`{name}` may keep its value from the round before", "a value in both branches")
     arrays = {(known.array, known.before) for known, _ in found}
     if len(arrays) == 1:
         state.variables[name] = found[0][0] if len(found) == 1 else replace(found[0][0], is_assigned=True)

@@ -19,7 +19,7 @@ def renewed(known: Variable, before: tuple[str, ...], state: State) -> Variable:
     array = state.fresh(known.name)
     if known.sizes and not before:
         state.declared.append((array, known.sizes))
-    return state.change(known.name, array=array, before=before, is_stale=False, pending=None)
+    return state.change(known.name, array=array, before=before, is_stale=False, pending=None, held=None)
 
 
 def sum_up(known: Variable, value: Expression, loops: tuple[str, ...], place: Place, state: State) -> None:
@@ -28,7 +28,7 @@ def sum_up(known: Variable, value: Expression, loops: tuple[str, ...], place: Pl
     if known.sizes:
         raise Trouble(place, f"`{known.name}` is changed as a whole in a loop", "an element for each round")
     if known.pending is None:
-        start = state.value(known.name, place)
+        start = state.now(known, place)
         known = state.change(known.name, pending=(word, start, ()))
         terms = state.fresh("term")
         state.totals[known.name] = []

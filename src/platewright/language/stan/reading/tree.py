@@ -76,6 +76,9 @@ class TreeBuilder(Transformer[Token, Program]):
     def scope(self, body: tuple[Statement, ...]) -> Scope:
         return Scope(body)
 
+    def profile(self, _: Token, name: Token, body: tuple[Statement, ...]) -> Scope:
+        return Scope(body)
+
     def nothing(self) -> None:
         return None
 
@@ -129,6 +132,8 @@ class TreeBuilder(Transformer[Token, Program]):
     def call_statement(self, name: Any, *_: Any) -> Refused | None:
         if isinstance(name, Token):
             return None if str(name) == "print" else Refused(str(name), _place(name))
+        if isinstance(name, Operation) and name.operator == "<":
+            return Refused("<-", name.place)
         return Refused(name.name if isinstance(name, Call) else "a value alone", name.place)
 
     # -- expressions ---

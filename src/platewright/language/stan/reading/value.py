@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from platewright.language.bugs.syntax import NOWHERE, Element, Empty, FunctionCall, Index, Number, Operation, Place
+from platewright.language.bugs.syntax import (
+    NOWHERE,
+    Element,
+    Empty,
+    FunctionCall,
+    Index,
+    Number,
+    Operation,
+    Place,
+    Range,
+    elements,
+)
 from platewright.language.bugs.syntax import Expression as Tree
 
 Indices = tuple[Index, ...]
@@ -57,7 +68,15 @@ def array(name: str, sizes: tuple[Tree, ...], kind: str, before: Indices, place:
     """A named array; `before` are the loops that its first dimensions stand for."""
     if not (before or sizes):
         return Value(lambda _: Element(name, None, place), is_whole=is_whole)
-    return Value(lambda at: Element(name, (*before, *at), place), sizes, kind, is_whole)
+    loops = {part.name for part in before if isinstance(part, Element)}
+    ragged = [any(one.indices is None and one.name in loops for one in elements(size)) for size in sizes]
+
+    def element(at: Indices) -> Tree:
+        told = (Range(Number(1.0), size) if isinstance(part, Empty) and hangs else part
+                for part, size, hangs in zip(at, sizes, ragged))  # fmt: skip
+        return Element(name, (*before, *told), place)
+
+    return Value(element, sizes, kind, is_whole)
 
 
 def mapped(function: Callable[..., Tree], *values: Value) -> Value:
