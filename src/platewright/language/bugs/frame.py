@@ -173,8 +173,7 @@ class Frame:
                 first, last = (express(self.draft, end, self.indices) for end in (spot.first, spot.last))
                 mask = build.multiply(1.0 - build.call("less", index, first), 1.0 - build.call("less", last, index))
                 is_zero = self._ends_at_nothing(node, spots, dimension)
-                count = last - first + 1.0
-                axes.append(Axis(index, count, mask, shape[dimension], first, is_zero_outside=is_zero))
+                axes.append(Axis(index, last - first + 1.0, mask, shape[dimension], first, is_zero_outside=is_zero))
                 index_of[dimension] = index
         return tuple(axes), index_of
 

@@ -26,11 +26,12 @@ from platewright.language.bugs.standing_in import stand_in
 from platewright.language.bugs.syntax import NOWHERE
 from platewright.language.bugs.translate import translate_text
 from platewright.language.model import Model
+from platewright.language.stan.reading.declarations import declare
 from platewright.language.stan.reading.known_twice import with_data_apart
 from platewright.language.stan.reading.parameters import settle
 from platewright.language.stan.reading.parse import parse
 from platewright.language.stan.reading.state import State, shapes_of
-from platewright.language.stan.reading.statements import declare, run
+from platewright.language.stan.reading.statements import run
 from platewright.language.stan.reading.syntax import Declaration, Program
 from platewright.language.stan.reading.trouble import Trouble
 

@@ -185,8 +185,9 @@ def gathered(known: Variable, place: Place, state: State) -> Variable:
     for name in sorted(_names(now.arrays)):
         _copy(name, array, np.argwhere(now.arrays == name) + 1, loops, place, state)
     state.loops = outer
-    has_value = np.not_equal(now.arrays, None)
-    arrays = np.where(has_value, array, None)
+    has_value = np.array([name is not None for name in np.ravel(now.arrays)]).reshape(now.arrays.shape)
+    arrays = now.arrays.copy()
+    arrays[has_value] = array
     if all(name in state.settled for name in _names(now.arrays)):
         state.settled.add(array)
     state.partly.add(array)
