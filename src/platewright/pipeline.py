@@ -58,7 +58,7 @@ from platewright.run.samplers.sampling import SampledFit
 from platewright.schema import Goal, Plan, Question
 from platewright.schemas.em import EMPlan
 from platewright.schemas.mean_field import MeanFieldPlan
-from platewright.structure.instances import Arc, instance, instances, optional_arcs
+from platewright.structure.instances import Arc, choices, instance, instances
 from platewright.structure.optional_family import Learned, OptionalFamily
 from platewright.structure.rules import ArcPrior
 from platewright.trees.grown import Grown, check_grown, grow, open_trees
@@ -223,7 +223,7 @@ class Model(language.Model):
             yield present, self._instance(present, graph)
 
     def structures(self, prior: ArcPrior | None = None) -> OptionalFamily:
-        """The family of models that the optional arcs stand for: search it, sample it, go over all of it.
+        """The family of models that the optional arcs and potentials stand for: search, sample, go over all of it.
 
         `prior` is `pw.uniform_dags()`, every model as probable as any other, or `pw.arcs(p)`.
         """
@@ -237,7 +237,7 @@ class Model(language.Model):
     def _instance(self, present: frozenset[Arc], graph: Graph | None = None) -> Model:
         """The model with just these of its optional arcs."""
         graph = instance(read_graph(self), present) if graph is None else graph
-        gone = sorted(set(optional_arcs(read_graph(self))) - present)
+        gone = sorted(frozenset[Arc]().union(*choices(read_graph(self))) - present)
         cut = ", ".join(f"{parent} -> {child}" for parent, child in gone)
         model = Model(f"{self.title} without {cut}" if cut else self.title)
         model._plates.update(graph.plates)

@@ -12,6 +12,7 @@ simplex of a Dirichlet, are no plates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from platewright.algebra.expression import Lag, Reference, walk
 from platewright.drawing.picture import Picture, PictureArc, PictureNode, PicturePlate
@@ -133,10 +134,11 @@ def _parents(graph: Graph, node: Variable) -> set[str]:
 
 
 def _undirected(graph: Graph, nodes: Mapping[str, Variable]) -> list[PictureArc]:
-    """One line between each pair of neighbours."""
+    """One line between each pair of neighbours; dashed where only optional potentials tie them."""
     order = {name: place for place, name in enumerate(nodes)}
+    always = replace(graph, potentials={n: found for n, found in graph.potentials.items() if not found.optional})
     return [
-        PictureArc(name, other, directed=False)
+        PictureArc(name, other, directed=False, optional=other not in always.neighbours[name])
         for name in nodes
         for other in sorted(graph.neighbours[name], key=lambda near: order.get(near, -1))
         if other in order and order[name] < order[other]

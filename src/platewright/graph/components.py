@@ -95,7 +95,7 @@ def _parents_first(network: dict[Component, frozenset[Component]]) -> tuple[Comp
 
 def undirected_components(graph: Graph) -> tuple[Component, ...]:
     """The components that hold undirected variables."""
-    if not graph.potentials:
+    if all(node.kind != "undirected" for node in graph.nodes.values()):
         return ()
     every = chain_components(graph)
     return tuple(each for each in every if any(graph.nodes[name].kind == "undirected" for name in each))

@@ -19,7 +19,8 @@ def declarations(graph: Graph) -> tuple[str, ...]:
     """The lines; none for what was made by us."""
     found = [line for node in graph.nodes.values() if (line := _declaration(node))]
     for potential in graph.potentials.values():
-        found.append(f"{_at(potential.name, potential.axes)}: a log factor {potential.expression}")
+        sort = "an optional log factor" if potential.optional else "a log factor"
+        found.append(f"{_at(potential.name, potential.axes)}: {sort} {potential.expression}")
     return tuple(found)
 
 

@@ -23,7 +23,9 @@ def graph_text(graph: Graph) -> str:
         lines.append(f"  {mark} {node.symbol}{_conditional(node)}")
     for potential in graph.potentials.values():
         over = "".join(f"[{axis.name}]" for axis in potential.axes)
-        lines.append(f"  factor  {potential.name}{over} = {potential.expression}")
+        lines.append(
+            f"  factor  {potential.name}{over} = {potential.expression}{', optional' if potential.optional else ''}"
+        )
     return "\n".join([*lines, f"  joint   {joint_equation(graph)}"])
 
 

@@ -168,15 +168,18 @@ class Model:
         indices = tuple(Lag(axis) if axis == steps[-1] else axis for axis in variable.axes)
         return at_home(Reference(name, indices), self._picking)
 
-    def potential(self, name: str, value: object, of: Expression | Sequence[Expression] = ()) -> None:
+    def potential(
+        self, name: str, value: object, of: Expression | Sequence[Expression] = (), optional: bool = False
+    ) -> None:
         """Add a log factor to the joint density, repeated over the plates it depends on.
 
         In a chain graph `of` lists the undirected variables whose component the factor shapes; the other undirected
         variables in it are their parents. Without it all undirected variables in the factor belong together.
+        An `optional` one may be left out (`m.structures()`).
         """
         self._check_name(name)
         with self._unchanged_on_error(name):
-            self._potentials[name] = self._read_potential(name, value, of)
+            self._potentials[name] = replace(self._read_potential(name, value, of), optional=bool(optional))
 
     def _read_potential(self, name: str, value: object, of: Expression | Sequence[Expression]) -> Potential:
         written = expression(value)

@@ -178,15 +178,18 @@ def potential_json(potential: Potential) -> Written:
         "axes": _axes_json(potential.axes),
         "expression": expression_json(potential.expression),
         "of": list(potential.of),
+        **({"optional": True} if potential.optional else {}),
     }
 
 
 def potential_from_json(data: object) -> Potential:
     """A potential that `potential_json` wrote."""
-    written = table_from_json(data, "name", "axes", "expression", "of")
+    whole = {"optional": False, **data} if isinstance(data, dict) else data
+    written = table_from_json(whole, "name", "axes", "expression", "of", "optional")
     axes = _axes_from_json(written["axes"])
     of = tuple(text_from_json(name) for name in list_from_json(written["of"]))
-    return Potential(text_from_json(written["name"]), axes, expression_from_json(written["expression"]), of)
+    value = expression_from_json(written["expression"])
+    return Potential(text_from_json(written["name"]), axes, value, of, written["optional"] is True)
 
 
 def label_json(label: object) -> object:

@@ -77,3 +77,5 @@ class Potential:
     axes: tuple[Index, ...]
     expression: Expression
     of: tuple[str, ...] = ()
+    optional: bool = False
+    """Whether a family of models has it or not."""

@@ -46,11 +46,10 @@ def replaced_in_graph(graph: Graph, changes: Mapping[str, Replacement]) -> Graph
         for name, node in graph.nodes.items()
     }
     potentials = {
-        name: Potential(
-            name,
-            potential.axes,
-            replace_references(potential.expression, changes),
-            _members(graph, potential, changes),
+        name: replace(
+            potential,
+            expression=replace_references(potential.expression, changes),
+            of=_members(graph, potential, changes),
         )
         for name, potential in graph.potentials.items()
     }

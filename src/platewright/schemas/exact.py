@@ -18,7 +18,7 @@ from platewright.elimination.search import Search
 from platewright.elimination.state import State
 from platewright.elimination.stepping import steps_of
 from platewright.elimination.tables import tied_sums
-from platewright.graph.components import chain_components
+from platewright.graph.components import undirected_components
 from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import Factor, Graph
 from platewright.graph.normaliser import log_normaliser
@@ -149,12 +149,8 @@ def _solved(piece: Graph, extra: tuple[Factor, ...], blocks: int, maximise: bool
 
 def normalisers(graph: Graph) -> tuple[Factor, ...] | Declined:
     """Minus the log normaliser of each undirected component."""
-    if not graph.potentials:
-        return ()
     found = []
-    for component in chain_components(graph):
-        if not any(graph.nodes[name].kind == "undirected" for name in component):
-            continue
+    for component in undirected_components(graph):
         factor = log_normaliser(graph, component)
         if isinstance(factor, str):
             return Declined(NAME, f"the normaliser of an undirected component has no closed form: {factor}")

@@ -1,7 +1,8 @@
 """The models that a graph with optional arcs stands for  (Figure 26: four hatched arcs, sixteen models).
 
 An optional arc from u to v is either there or cut. To cut it, a parameter of v that is looked up at u loses that axis
-(one value for all u), and u as a number in a mean becomes zero.
+(one value for all u), and u as a number in a mean becomes zero. An optional potential is a factor of its component or
+not.
 """
 
 from __future__ import annotations
@@ -24,19 +25,39 @@ def optional_arcs(graph: Graph) -> tuple[Arc, ...]:
     return tuple((parent, name) for name, node in graph.nodes.items() for parent in node.optional)
 
 
+def choices(graph: Graph) -> tuple[frozenset[Arc], ...]:
+    """What is there or not: each hatched arc, and each optional potential as arcs from its name to what it shapes."""
+    potentials = [potential for potential in graph.potentials.values() if potential.optional]
+    for potential in potentials:
+        if not graph.inside(potential):
+            raise ModelError(
+                f"the optional potential `{potential.name}` shapes no undirected variable",
+                expected="a factor of a component, which is normalised with and without it",
+            )
+    shaped = (frozenset((potential.name, node) for node in graph.inside(potential)) for potential in potentials)
+    return (*(frozenset({arc}) for arc in optional_arcs(graph)), *shaped)
+
+
 def instances(graph: Graph) -> Iterator[tuple[frozenset[Arc], Graph]]:
     """Every model of the family with the arcs that are present, the fullest first."""
-    arcs = optional_arcs(graph)
-    for choice in product((True, False), repeat=len(arcs)):
-        present = frozenset(arc for arc, there in zip(arcs, choice, strict=True) if there)
+    chosen = choices(graph)
+    for choice in product((True, False), repeat=len(chosen)):
+        present = frozenset(arc for option, there in zip(chosen, choice, strict=True) if there for arc in option)
         yield present, instance(graph, present)
 
 
 def instance(graph: Graph, present: frozenset[Arc]) -> Graph:
-    """The model with just these optional arcs."""
-    for arc in optional_arcs(graph):
-        if arc not in present:
-            graph = without_arc(graph, arc)
+    """The model with just these optional arcs and potentials."""
+    for option in choices(graph):
+        if option <= present:
+            continue
+        (first, *_) = option
+        if first[0] in graph.potentials:
+            rest = {name: found for name, found in graph.potentials.items() if name != first[0]}
+            graph = replace(graph, potentials=rest)
+        else:
+            graph = without_arc(graph, first)
+    graph = replace(graph, potentials={name: replace(p, optional=False) for name, p in graph.potentials.items()})
     nodes = {name: replace(node, optional=()) for name, node in graph.nodes.items()}
     return replace(graph, nodes=nodes)
 

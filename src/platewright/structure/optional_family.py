@@ -23,7 +23,7 @@ from platewright.graph.graph import Graph
 from platewright.operation import Declined
 from platewright.operations.decompose import decompose
 from platewright.structure.chains import Chains
-from platewright.structure.instances import optional_arcs
+from platewright.structure.instances import choices, optional_arcs
 from platewright.structure.moves import State
 from platewright.structure.network import Arc, Network
 from platewright.structure.network_picture import network_svg
@@ -51,6 +51,8 @@ class Learned:
     @cached_property
     def is_local(self) -> bool:
         """Whether no two nodes with optional arcs share a piece, and all parents of such arcs are known."""
+        if len(choices(self.graph)) > len(self.arcs):  # potentials, whose normaliser takes in the whole component
+            return False
         found = decompose(self.graph)
         if isinstance(found, Declined):
             return False
@@ -176,20 +178,25 @@ class OptionalFamily:
     """
 
     def __init__(self, graph: Graph, read: Callable[[object], Learned], prior: ArcPrior | None = None) -> None:
-        self.arcs = optional_arcs(graph)
-        if not self.arcs:
-            raise ModelError("the model has no optional arcs", hint="write optional=[m.a] in a distribution")
+        self.options = choices(graph)
+        """What is there or not: an arc, or all arcs from a potential to what it shapes."""
+        if not self.options:
+            raise ModelError(
+                "the model has no optional arcs",
+                hint="write optional=[m.a] in a distribution, or optional=True of a potential",
+            )
         if prior is not None and not isinstance(prior, ArcPrior):
             raise ParameterError(f"prior is {prior!r}", expected="pw.uniform_dags() or pw.arcs(probability)")
-        self.nodes = tuple(name for name in graph.nodes if any(name in arc for arc in self.arcs))
+        ends = {name for option in self.options for arc in option for name in arc}
+        self.nodes = tuple(name for name in (*graph.potentials, *graph.nodes) if name in ends)
         self.prior = prior or uniform_dags()
         self._read = read
 
     def enumerate(self, data: object) -> OptionalPosterior:
         """Every model with its exact share."""
-        if 2 ** len(self.arcs) > MOST_LISTED:
+        if 2 ** len(self.options) > MOST_LISTED:
             raise SizeError(
-                f"{len(self.arcs)} optional arcs stand for 2^{len(self.arcs)} models",
+                f"{len(self.options)} optional arcs stand for 2^{len(self.options)} models",
                 expected=f"at most {MOST_LISTED} models",
                 hint="use search() or sample()",
             )
@@ -202,12 +209,12 @@ class OptionalFamily:
         learned = self._read(data)
         if learned.is_local:
             present: Arcs = frozenset()
-            for child in dict.fromkeys(child for _, child in self.arcs):
-                own = _subsets(arc for arc in self.arcs if arc[1] == child)
+            for child in dict.fromkeys(child for _, child in learned.arcs):
+                own = _subsets(frozenset({arc}) for arc in learned.arcs if arc[1] == child)
                 heights = [learned.gain(child, above) + self._prior(above) for above in own]
                 present |= own[int(np.argmax(heights))]
             return OptionalBest(self._network(present), learned, True)
-        if 2 ** len(self.arcs) <= MOST_LISTED // 16:
+        if 2 ** len(self.options) <= MOST_LISTED // 16:
             present = max(self._all(), key=lambda arcs: self._score(learned, arcs))
             return OptionalBest(self._network(present), learned, True)
         return OptionalBest(self._network(self._climbed(learned, seed)), learned, False)
@@ -224,11 +231,11 @@ class OptionalFamily:
         found, scores = np.zeros((chains, per_chain), dtype=np.int64), np.zeros((chains, per_chain))
         for chain in range(chains):
             generator = np.random.default_rng((seed, chain))
-            at = frozenset(arc for arc in self.arcs if generator.random() < 0.5)
-            warm_up, thin = max(50, per_chain // 10), len(self.arcs)
+            at = frozenset(arc for option in self.options if generator.random() < 0.5 for arc in option)
+            warm_up, thin = max(50, per_chain // 10), len(self.options)
             for draw in range(-warm_up, per_chain):
-                for place, chance in zip(generator.integers(len(self.arcs), size=thin), generator.random(thin)):
-                    made = at ^ {self.arcs[place]}
+                for place, chance in zip(generator.integers(len(self.options), size=thin), generator.random(thin)):
+                    made = at ^ self.options[place]
                     for arcs in (at, made):
                         if arcs not in kept:
                             kept[arcs] = self._score(learned, arcs)
@@ -243,9 +250,9 @@ class OptionalFamily:
 
     def _climbed(self, learned: Learned, seed: int) -> Arcs:
         generator = np.random.default_rng(seed)
-        best = frozenset(self.arcs)
+        best: Arcs = frozenset().union(*self.options)
         while True:
-            near = [best ^ {self.arcs[place]} for place in generator.permutation(len(self.arcs))]
+            near = [best ^ self.options[place] for place in generator.permutation(len(self.options))]
             made = max(near, key=lambda arcs: self._score(learned, arcs))
             if self._score(learned, made) <= self._score(learned, best):
                 return best
@@ -256,14 +263,14 @@ class OptionalFamily:
         return (
             learned.log_evidence(present)
             + self._prior(present)
-            - len(self.arcs) * np.log1p(np.exp(self.prior.log_odds))
+            - len(self.options) * np.log1p(np.exp(self.prior.log_odds))
         )
 
-    def _prior(self, present: Iterable[Arc]) -> float:
-        return self.prior.log_odds * len(tuple(present))
+    def _prior(self, present: Arcs) -> float:
+        return self.prior.log_odds * sum(option <= present for option in self.options)
 
     def _all(self) -> list[Arcs]:
-        return _subsets(self.arcs)
+        return _subsets(self.options)
 
     def _network(self, present: Arcs) -> Network:
         return Network(self.nodes, present)
@@ -273,10 +280,11 @@ class OptionalFamily:
         return tuple(sum(1 << place[p] for p, c in present if c == name) for name in self.nodes)
 
     def __repr__(self) -> str:
-        listed = ", ".join(f"{parent} -> {child}" for parent, child in self.arcs)
-        return f"{2 ** len(self.arcs)} models over the optional arcs {listed}; {self.prior}"
+        listed = ", ".join(f"{parent} -> {child}" for option in self.options for parent, child in sorted(option))
+        return f"{2 ** len(self.options)} models over the optional arcs {listed}; {self.prior}"
 
 
-def _subsets(arcs: Iterable[Arc]) -> list[Arcs]:
-    listed = tuple(arcs)
-    return [frozenset(chosen) for size in range(len(listed), -1, -1) for chosen in combinations(listed, size)]
+def _subsets(options: Iterable[Arcs]) -> list[Arcs]:
+    listed = tuple(options)
+    sizes = range(len(listed), -1, -1)
+    return [frozenset[Arc]().union(*chosen) for size in sizes for chosen in combinations(listed, size)]
