@@ -28,7 +28,7 @@ from platewright.schemas.gibbs import (
     ExactBlock,
     GibbsPlan,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SliceBlock,
@@ -110,7 +110,9 @@ def log_conditional(block: Block, plan: GibbsPlan, small: Instance, point: Value
             return float(np.sum(elementwise(family.log_density, {**parameters, "x": np.asarray(point[name])})))
         case BoundedBlock():
             return moved.log_elements(point)
-        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | MirrorBlock():
+        case JumpBlock():
+            return moved.log_factors(point)
+        case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock():
             return moved.density.at_values(moved.sampler.printed.named(point))
     raise AssertionError(block)
 
@@ -170,9 +172,13 @@ def log_joint_without(block: Block, plan: GibbsPlan, small: Instance, point: Val
 
 def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0, joint: Joint | None = None) -> float:
     """How far the law is off, relative to the numbers in it; `joint` is another reading of the log joint."""
-    found = points(block, small, seed)
+    if isinstance(block, JumpBlock):
+        moved = Moved(sampler_at(plan, small.values, small.sizes), plan.blocks.index(block))
+        found = moved.jumps(np.random.default_rng(seed))
+    else:
+        found = points(block, small, seed)
     counts = all(small.graph.nodes[name].domain.kind == "integer" for name in block.variables)
-    if isinstance(block, BoundedBlock) or counts:  # a point outside bounds says nothing about what lies between them
+    if isinstance(block, BoundedBlock) or (counts and not isinstance(block, JumpBlock)):  # a point outside bounds says nothing about what lies between them
         more = [point for k in range(1, 40) for point in points(block, small, seed + 100 * k)]
         inside = [p for p in (*found, *more) if log_joint(plan.factors, {**small.values, **p}, small.sizes) > -np.inf]
         assert len(inside) >= 2
@@ -198,13 +204,13 @@ def test_every_unknown_is_in_one_block_and_in_more_only_where_it_moves_with_othe
     plan = plan_of(case)
     listed = [name for block in plan.blocks for name in block.variables]
     assert set(listed) == set(case.graph.unknown)
-    together = HamiltonianBlock | ScaleBlock | OrbitBlock | MirrorBlock
+    together = HamiltonianBlock | ScaleBlock | OrbitBlock | JumpBlock
     alone = [name for block in plan.blocks if not isinstance(block, together) for name in block.variables]
     assert len(alone) == len(set(alone))
 
 
 def test_there_are_models_enough_and_blocks_of_every_kind() -> None:
     kinds = {type(block) for case in EVERY for block in plan_of(case).blocks}
-    others = {HamiltonianBlock, CoordinateBlock, ScaleBlock, OrbitBlock, MirrorBlock, BoundedBlock, WeighedBlock}
+    others = {HamiltonianBlock, CoordinateBlock, ScaleBlock, OrbitBlock, JumpBlock, BoundedBlock, WeighedBlock}
     assert kinds == {ExactBlock, SliceBlock, ChainBlock, *others}
     assert len(EVERY) >= 40

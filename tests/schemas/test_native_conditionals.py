@@ -28,7 +28,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SliceBlock,
@@ -270,8 +270,8 @@ def check_case(case: Case, seeds: int = 3, build: Callable[..., NativeGibbs] = c
         small = instance(case, seed)
         native = build(plan, small.columns, small.sizes)
         for number, block in enumerate(plan.blocks):
-            if isinstance(block, MirrorBlock):
-                continue  # a step by a ratio, not a conditional: `test_mirrors.py`
+            if isinstance(block, JumpBlock):
+                continue  # a step by a ratio, not a conditional: `test_jumps.py`
             chain = native.chain(small.hidden, np.random.default_rng(seed))  # looking at densities moves it
             assert check(block, number, chain, small) > 0, f"nothing to compare for {block.variables}"
 

@@ -88,7 +88,7 @@ def find_symmetries(graph: Graph, factors: Iterable[Factor], sizes: Mapping[str,
     """The exchangeable labels of all plates that hold the levels of hidden variables."""
     listed = tuple(factors)
     found = []
-    for plates in _plate_groups(graph):
+    for plates in plate_groups(graph):
         size = sizes.get(plates[0])
         levelled = tuple(name for name in graph.unknown if graph.nodes[name].domain.levels in plates)
         levelled = tuple(name for name in levelled if any(name in factor.names for factor in listed))
@@ -96,11 +96,16 @@ def find_symmetries(graph: Graph, factors: Iterable[Factor], sizes: Mapping[str,
             continue
         classes = _Classes(graph, frozenset(plates), size).of(listed)
         if classes:
-            found.append(Symmetry(plates, classes, size, levelled, _along(graph, plates)))
+            found.append(Symmetry(plates, classes, size, levelled, along_plates(graph, plates)))
     return tuple(found)
 
 
-def _plate_groups(graph: Graph) -> list[tuple[str, ...]]:
+def shows(graph: Graph, factor: Factor, plates: tuple[str, ...], size: int) -> bool:
+    """Whether a factor may change when elements of these plates change places."""
+    return _Classes(graph, frozenset(plates), size).of([factor]) != (tuple(range(size)),)
+
+
+def plate_groups(graph: Graph) -> list[tuple[str, ...]]:
     """Plates with all that are declared like them: they share their labels."""
     groups: dict[str, list[str]] = {}
     for name in graph.plates:
@@ -111,7 +116,7 @@ def _plate_groups(graph: Graph) -> list[tuple[str, ...]]:
     return [tuple(sorted(members, key=lambda name: name != root)) for root, members in groups.items()]
 
 
-def _along(graph: Graph, plates: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def along_plates(graph: Graph, plates: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     found = {}
     for name in graph.unknown:
         axes = tuple(k for k, axis in enumerate(graph.nodes[name].axes) if axis.plate in plates)

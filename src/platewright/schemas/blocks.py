@@ -11,6 +11,7 @@ from platewright.program.derivatives import Scaled, Slope
 from platewright.schema import Plan
 from platewright.schemas.mirrors import Mirror
 from platewright.schemas.orbits import Orbit, Way
+from platewright.schemas.relabellings import Relabelling
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,13 @@ class OrbitBlock:
 
 
 @dataclass(frozen=True)
-class MirrorBlock:
-    """Unknowns whose signs turn over together, by a Metropolis step."""
+class JumpBlock:
+    """Unknowns that are turned over or exchanged together, by a jump."""
 
     variables: tuple[str, ...]
     factors: tuple[Factor, ...]
-    mirror: Mirror
+    """Those that a jump can change."""
+    jump: Mirror | Relabelling
     why: str
     without: tuple[str, ...] = ()
 
@@ -154,7 +156,7 @@ Moved = (
     | CoordinateBlock
     | ScaleBlock
     | OrbitBlock
-    | MirrorBlock
+    | JumpBlock
     | BoundedBlock
     | SiteBlock
     | WeighedBlock
@@ -170,7 +172,7 @@ WAYS: dict[type[Block], str] = {
     CoordinateBlock: "slice by coordinate",
     ScaleBlock: "along their scale",
     OrbitBlock: "along their orbit",
-    MirrorBlock: "signs turned over",
+    JumpBlock: "turned over",
     BoundedBlock: "exact within bounds",
     SiteBlock: "site by site",
     WeighedBlock: "exact",
@@ -184,5 +186,7 @@ def way(block: Block) -> str:
         return "slice within bounds"
     if isinstance(block, OrbitBlock):
         return {"stretch": "stretched together", "shift": "shifted together"}[block.along]
+    if isinstance(block, JumpBlock) and isinstance(block.jump, Relabelling):
+        return f"with elements of {block.jump.symmetry.plates[0]} exchanged"
     gone = getattr(block, "without", ())
     return WAYS[type(block)] + (f" with {', '.join(gone)} integrated out" if gone else "")

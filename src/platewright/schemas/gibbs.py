@@ -26,7 +26,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -40,7 +40,7 @@ from platewright.schemas.closed_forms import drawn_by, given_all_but, largest_bl
 from platewright.schemas.exact import plan_exact, prepare
 from platewright.schemas.integrated import Integrated, integrate, owner_of, reasons
 from platewright.schemas.pinned import pinned_unknowns
-from platewright.schemas.rough import funnels, rough_blocks, touching, turned_over
+from platewright.schemas.rough import funnels, jumps, rough_blocks, touching
 from platewright.schemas.sweep_steps import sweep_steps
 from platewright.schemas.tied_classes import may_nest, tied_classes
 from platewright.schemas.weighed import weigh
@@ -54,7 +54,7 @@ __all__ = [
     "ExactBlock",
     "GibbsPlan",
     "HamiltonianBlock",
-    "MirrorBlock",
+    "JumpBlock",
     "OrbitBlock",
     "ScaleBlock",
     "SiteBlock",
@@ -135,7 +135,7 @@ def plan_gibbs(graph: Graph, goal: Goal, weighing: bool = True) -> GibbsPlan | D
     if not blocks:
         return Declined(NAME, "nothing is unknown")
     drawn = {name for block in blocks for name in block.variables}
-    blocks += [block for block in turned_over(now, factors) if set(block.variables) <= drawn]
+    blocks += [block for block in jumps(now, factors) if set(block.variables) <= drawn]
     fixed = pinned_unknowns(now, factors, blocks)
     if fixed is not None:
         return Declined(NAME, fixed)

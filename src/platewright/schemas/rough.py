@@ -24,13 +24,14 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SliceBlock,
 )
 from platewright.schemas.mirrors import mirrors
 from platewright.schemas.orbits import orbits, ways
+from platewright.schemas.relabellings import relabellings
 from platewright.schemas.scaling import fixed_scales, scaled_form, scales_of, scales_within
 from platewright.schemas.slopes import slopes_of
 
@@ -82,13 +83,17 @@ def funnels(graph: Graph, factors: Sequence[Factor], blocks: Sequence[Block]) ->
     return [block for block in found if not set(block.variables[1:]) & set(together.get(block.variables[0], ()))]
 
 
-def turned_over(graph: Graph, factors: Sequence[Factor]) -> list[MirrorBlock]:
-    """Moves of unknowns to the other side of zero, where nothing but their own priors tells the sides apart."""
+def jumps(graph: Graph, factors: Sequence[Factor]) -> list[JumpBlock]:
+    """Moves to modes that mirror each other: to the other side of zero, and to other labels."""
     found = []
     for mirror in mirrors(graph, factors):
         apart = f", for each {' and '.join(mirror.plates)} by itself" if mirror.plates else ""
-        why = f"their signs show in no factor but their own priors{apart}"
-        found.append(MirrorBlock(mirror.variables, touching(factors, mirror.variables), mirror, why))
+        why = f"turning them over shows in no factor but their own priors{apart}"
+        found.append(JumpBlock(mirror.variables, touching(factors, mirror.variables), mirror, why))
+    for relabelling in relabellings(graph, factors):
+        shown = ", ".join(dict.fromkeys(factor.owner for factor in relabelling.broken)) or "no factor"
+        why = f"what exchanges elements of {relabelling.symmetry.plates[0]} shows in {shown} alone"
+        found.append(JumpBlock(tuple(relabelling.parts), relabelling.broken, relabelling, why))
     return found
 
 

@@ -22,7 +22,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -30,6 +30,7 @@ from platewright.schemas.blocks import (
     WeighedBlock,
 )
 from platewright.schemas.iterated_steps import by_numbers
+from platewright.schemas.mirrors import Mirror
 
 DRAW = "draw"
 
@@ -87,8 +88,9 @@ def _sentence(block: Block) -> tuple[str, tuple[str, ...]]:
         case OrbitBlock():
             how = f"together, so that what they make stays{_without(block.without)}"
             return f"{block.along} {named} {how}: {block.why}", ()
-        case MirrorBlock():
-            return f"turn the signs of {named} over by a Metropolis step: {block.why}", ()
+        case JumpBlock():
+            how = f"turn {named} over" if isinstance(block.jump, Mirror) else f"exchange elements of {named}"
+            return f"{how} by a jump: {block.why}", ()
         case SiteBlock():
             return f"draw {named} site by site, those without a tie at once: {block.why}", ()
         case WeighedBlock():

@@ -25,8 +25,8 @@ from platewright.backends.c_gibbs.expression import Extent
 from platewright.backends.c_gibbs.function import Arrays, Function, Slot
 from platewright.backends.c_gibbs.gaussian import GaussianWriter
 from platewright.backends.c_gibbs.hamiltonian import HamiltonianWriter
+from platewright.backends.c_gibbs.jump import JumpWriter
 from platewright.backends.c_gibbs.left_rows import add_left_rows, taken_whole
-from platewright.backends.c_gibbs.mirror import MirrorWriter
 from platewright.backends.c_gibbs.orbit import OrbitWriter
 from platewright.backends.c_gibbs.rows import RowsWriter
 from platewright.backends.c_gibbs.scale import ScaleWriter
@@ -46,7 +46,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -145,11 +145,8 @@ class _Writer:
                 case OrbitBlock():
                     self.functions += OrbitWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.scales.append(number)
-                case MirrorBlock():
-                    mirror = block.mirror
-                    shared = dict(zip(mirror.variables, mirror.shared, strict=True))
-                    writer = MirrorWriter(self.arrays, number, block.factors, self.plan.graph, mirror.plates, shared)
-                    self.functions += writer.functions()
+                case JumpBlock():
+                    self.functions += JumpWriter(self.arrays, number, block, self.plan.graph).functions()
                 case SiteBlock():
                     self.functions += SiteWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.tables.append(number)

@@ -31,13 +31,14 @@ from platewright.schemas.blocks import (
     BoundedBlock,
     CoordinateBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
     SliceBlock,
     WeighedBlock,
 )
+from platewright.schemas.mirrors import Mirror
 from platewright.schemas.orbits import elements_of
 from platewright.schemas.ties import inner_indices, sites_of, ties_move, ties_of
 
@@ -90,11 +91,12 @@ class MoverText:
                 return called("ScaleMover", density, f"{{{listed}}}")
             case OrbitBlock():
                 return self._orbit(block)
-            case MirrorBlock():
-                density = self._density(block.variables, block.factors)
-                both = zip(block.mirror.variables, block.mirror.shared, strict=True)
-                shared = ", ".join(f'"{self.names(name)}": {axes}' for name, axes in both)
-                return called("MirrorMover", density, f"{{{shared}}}")
+            case JumpBlock():
+                height = self._height(block.variables, block.factors)
+                parts = ", ".join(f'"{self.names(name)}": {part}' for name, part in block.jump.parts.items())
+                if isinstance(block.jump, Mirror):
+                    return called("MirrorMover", height, f"{{{parts}}}")
+                return called("RelabelMover", height, str(block.jump.symmetry.size), f"{{{parts}}}")
             case SiteBlock():
                 return self._sites(block, known)
             case WeighedBlock():
@@ -175,13 +177,17 @@ class MoverText:
 
     def _density(self, variables: Sequence[str], factors: Sequence[Factor], more: Sequence[str] = ()) -> str:
         joined = joined_text(self.emitter, [self.nodes[name] for name in variables])
+        return called("Density", joined, self._height(variables, factors), *more)
+
+    def _height(self, variables: Sequence[str], factors: Sequence[Factor]) -> str:
+        """The log factors of some unknowns added up, as a function of all values."""
         lines = ["total = 0.0"]
         for factor in factors:
             lines.append(f"# {comment(factor.owner)}")
             lines.append(f"total = total + np.sum({self._full(factor.expression, factor.axes)})")
         doc = f"The log density of {comment(', '.join(variables))} given all else, up to a constant."
         self._add("log_factors", doc, [*lines, "return float(total)"])
-        return called("Density", joined, self._call("log_factors"), *more)
+        return self._call("log_factors")
 
     def _slopes(self, variables: Sequence[str], slopes: Sequence[Slope]) -> None:
         lines, shown = [], {}

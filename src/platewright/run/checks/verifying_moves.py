@@ -31,7 +31,7 @@ from platewright.schemas.blocks import (
     CoordinateBlock,
     ExactBlock,
     HamiltonianBlock,
-    MirrorBlock,
+    JumpBlock,
     OrbitBlock,
     ScaleBlock,
     SiteBlock,
@@ -69,8 +69,10 @@ def verify_moves(plan: GibbsPlan, values: Values, sizes: Sizes, seed: int) -> tu
                 laws += joint.chain(graph, block, generator)
             case SliceBlock() | BoundedBlock():
                 laws += joint.slice(graph, block, moved, generator)
-            case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock() | MirrorBlock():
+            case HamiltonianBlock() | CoordinateBlock() | ScaleBlock() | OrbitBlock():
                 laws += joint.path(block, moved, generator)
+            case JumpBlock():
+                laws += joint.ratio(block, moved.log_factors, moved.jumps(generator))
     return tuple(laws)
 
 
@@ -96,6 +98,17 @@ class Moved:
     def log_elements(self, point: Values) -> float:
         """The log density of all elements of a slice, whose elements do not meet."""
         return float(np.sum(self.mover.log_factors(self.everything(point))))
+
+    def log_factors(self, point: Values) -> float:
+        """What decides about a jump."""
+        return float(self.mover.log_factors(self.everything(point)))
+
+    def jumps(self, generator: np.random.Generator) -> list[Values]:
+        """Where a jump starts, and where jumps lead."""
+        here = self.sampler.everything
+        there = [self.mover.made(here, jump) for jump in self.mover.jumps(here, generator)]
+        start = {name: here[name] for name in (there[0] if there else {})}
+        return [self.sampler.printed.back(point) for point in (start, *there)]
 
     def log_weight(self, point: Values) -> float:
         """What weighs values with others integrated out."""
@@ -152,7 +165,7 @@ class _Joint:
 
     def path(
         self,
-        block: HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock | MirrorBlock,
+        block: HamiltonianBlock | CoordinateBlock | ScaleBlock | OrbitBlock,
         moved: Moved,
         generator: np.random.Generator,
     ) -> list[Law]:

@@ -1,4 +1,4 @@
-"""Signs that nothing but priors tells: found by the form, turned over by a step that keeps the posterior."""
+"""Signs and labels that nothing but priors tells: found, and changed by jumps that keep the posterior."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from platewright.backends.kernels.mirror_moves import MirrorMover
+from platewright.backends.kernels.jumps import MirrorMover, RelabelMover
 from platewright.errors import ConvergenceWarning
-from platewright.schemas.blocks import MirrorBlock
+from platewright.schemas.blocks import JumpBlock
 from platewright.schemas.gibbs import GibbsPlan
-from platewright.schemas.mirrors import is_own_prior
+from platewright.schemas.mirrors import Mirror, is_own_prior
 from schemas.small_instance import Case, instance, log_joint
 from schemas.test_conditional_ratio import EVERY, plan_of
 
@@ -65,6 +65,17 @@ def items() -> pw.Model:
     return m
 
 
+def sides(intercept: float = 0.0) -> pw.Model:
+    """Two classes on both sides of zero, by a logit that has a side as well."""
+    m = pw.Model("sides")
+    row = m.plate("row")
+    m.w = pw.Normal(0.3, sd=1.0)
+    m.mu = pw.Normal(0.5, sd=2.0)
+    m.z = pw.Bernoulli(logit=m.w + intercept, plates=row)
+    m.y = pw.Normal(m.mu * (2 * m.z - 1), sd=1.0, plates=row)
+    return m
+
+
 def line(power: float = 1.0) -> pw.Model:
     """Near misses: a sum, an odd power, a function that is neither."""
     m = pw.Model("line")
@@ -79,7 +90,9 @@ def line(power: float = 1.0) -> pw.Model:
 def turned(model: pw.Model) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     plan = model.derive(known=["y", "u"] if "u" in model.variables else ["y"], by="gibbs").plan
     assert isinstance(plan, GibbsPlan)
-    return [(b.variables, b.mirror.plates) for b in plan.blocks if isinstance(b, MirrorBlock)]
+    return [
+        (b.variables, b.jump.plates) for b in plan.blocks if isinstance(b, JumpBlock) and isinstance(b.jump, Mirror)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,10 +102,12 @@ def turned(model: pw.Model) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         (product, [(("a", "b"), ())]),
         (loadings, [(("w", "z"), ("k",))]),
         (items, [(("w", "z", "b"), ())]),
+        (sides, [(("w", "mu", "z"), ()), (("mu", "z"), ())]),
+        (lambda: sides(0.5), [(("mu", "z"), ())]),
         (line, []),
         (lambda: line(3.0), []),
     ],
-    ids=["square", "product", "loadings", "items", "line", "cube"],
+    ids=["square", "product", "loadings", "items", "sides", "off", "line", "cube"],
 )
 def test_signs_are_found_by_the_form(model: Callable[[], pw.Model], found: object) -> None:
     assert turned(model()) == found
@@ -157,38 +172,56 @@ def test_both_backends_turn_the_same_elements() -> None:
         assert len(np.unique(signs, axis=0)) == 4
 
 
-def test_a_move_keeps_the_density() -> None:
-    """The step is its own inverse, and the rate of its acceptance is the ratio of the densities."""
+class Uneven:
+    """Probabilities that jumps must keep."""
 
-    class Line:
-        coordinates: Any = None
+    def of_signs(self, values: Any) -> float:
+        return float(np.sum(np.where(values["a"] > 0, np.log(0.8), np.log(0.2))))
 
-        def given(self, values: Any) -> None: ...
+    def of_places(self, values: Any) -> float:
+        """Element 3 is at place k with probability k / 6, and its label is at the same place."""
+        return float(np.log(np.flatnonzero(values["a"] == 3)[0] + 1e-300))
 
-        def at_values(self, values: Any) -> float:
-            return float(np.sum(np.where(values["a"] > 0, np.log(0.8), np.log(0.2))))
 
-    mover = MirrorMover(Line(), {"a": (0,)})  # type: ignore[arg-type]
+def test_turning_over_keeps_the_density() -> None:
+    mover = MirrorMover(Uneven().of_signs, {"a": ((0,), 0)})
     generator, found = np.random.default_rng(0), {"a": np.array([1.0, -2.0])}
     shares = []
     for _ in range(4000):
-        found = mover.move(found, generator)
+        found |= mover.move(found, generator)
         shares.append(found["a"] > 0)
     assert np.abs(np.mean(shares, axis=0) - 0.8).max() < 0.04
     assert set(np.abs(found["a"])) == {1.0, 2.0}
 
 
-TURNED = [(case, block) for case in EVERY for block in plan_of(case).blocks if isinstance(block, MirrorBlock)]
+def test_exchanges_keep_the_density_and_take_labels_along() -> None:
+    mover = RelabelMover(Uneven().of_places, 4, {"a": ((0,), False), "z": ((), True)})
+    generator, found = np.random.default_rng(0), {"a": np.arange(4), "z": np.arange(4)}
+    places = []
+    for _ in range(8000):
+        found |= mover.move(found, generator)
+        assert np.array_equal(found["a"][found["z"]], np.arange(4))
+        places.append(found["z"][3])
+    assert np.bincount(places, minlength=4) / 8000 == pytest.approx(np.arange(4) / 6, abs=0.03)
+
+
+TURNED = [
+    (case, block)
+    for case in EVERY
+    for block in plan_of(case).blocks
+    if isinstance(block, JumpBlock) and isinstance(block.jump, Mirror)
+]
 
 
 @pytest.mark.parametrize(("case", "block"), TURNED, ids=lambda one: str(getattr(one, "name", "")))
-def test_nothing_but_own_priors_changes_when_signs_turn(case: Case, block: MirrorBlock) -> None:
+def test_nothing_but_own_priors_changes_when_signs_turn(case: Case, block: JumpBlock) -> None:
     """By numbers: the factors that tie the unknowns to data, to each other and to their past stay what they are."""
     tied = [factor for factor in block.factors if not is_own_prior(factor, frozenset(block.variables))]
     for seed in range(3):
         small = instance(case, seed)
         before = log_joint(tied, small.values, small.sizes)
-        turned = {name: -np.asarray(small.values[name]) for name in block.variables}
+        assert isinstance(block.jump, Mirror)
+        turned = {name: end - np.asarray(small.values[name]) for name, (_, end) in block.jump.parts.items()}
         assert log_joint(tied, {**small.values, **turned}, small.sizes) == pytest.approx(before, rel=1e-12)
 
 
