@@ -94,9 +94,8 @@ class MoverText:
             case JumpBlock():
                 height = self._height(block.variables, block.factors)
                 parts = ", ".join(f'"{self.names(name)}": {part}' for name, part in block.jump.parts.items())
-                if isinstance(block.jump, Mirror):
-                    return called("MirrorMover", height, f"{{{parts}}}")
-                return called("RelabelMover", height, str(block.jump.symmetry.size), f"{{{parts}}}")
+                size = [] if isinstance(block.jump, Mirror) else [str(block.jump.symmetry.size)]
+                return called("RelabelMover" if size else "MirrorMover", height, *size, f"{{{parts}}}")
             case SiteBlock():
                 return self._sites(block, known)
             case WeighedBlock():
@@ -380,8 +379,9 @@ def joined_text(emitter: Emitter, nodes: Sequence[Variable]) -> str:
         shape = "(" + "".join(f"{emitter.printer.size(axis.plate)}, " for axis in node.axes).rstrip() + ")"
         found.append(f'{kind}("{emitter.names(node.name)}", {", ".join([shape, *map(float_text, ends)])})')
     flat = f"[{', '.join(found)}]"
-    one_a_line = "\n".join(["[", *(indented(f"{part},") for part in found), "]"])
-    return called("Joined", flat if len(flat) <= CALL else one_a_line)
+    return called(
+        "Joined", flat if len(flat) <= CALL else "\n".join(["[", *(indented(f"{part},") for part in found), "]"])
+    )
 
 
 def called(name: str, *arguments: str) -> str:

@@ -19,6 +19,9 @@ from platewright.run.samplers.extending import slowest_of
 from platewright.run.samplers.labels import Matching
 from platewright.run.samplers.sampled import Summed
 from platewright.run.samplers.sums_of_draws import Sums
+from platewright.schemas.blocks import Block, JumpBlock
+from platewright.schemas.mirrors import Mirror
+from platewright.schemas.relabellings import Relabelling
 
 MOST_NAMED = 5
 """Unknowns that one note names, the worst first."""
@@ -86,6 +89,19 @@ def about_chains(fit: Chained) -> list[str]:
                 f"the chains are frozen: {shown} never changed in any of them, and they differ; all that depends on it "
                 "is held too, and a longer run will not mend it"
             )
+    return notes
+
+
+def about_sides(blocks: Iterable[Block]) -> list[str]:
+    """What only priors tell: signs of unknowns, and which element of a plate is which."""
+    jumps = [block.jump for block in blocks if isinstance(block, JumpBlock)]
+    said = "which side of zero is told by priors alone; what they make together is identified"
+    notes = list(dict.fromkeys(f"{', '.join(jump.variables)}: {said}" for jump in jumps if isinstance(jump, Mirror)))
+    for jump in jumps:
+        if isinstance(jump, Relabelling):
+            told = ", ".join(dict.fromkeys(factor.owner for factor in jump.broken))
+            which = f"told by the density of {told} alone" if told else "told by nothing"
+            notes.append(f"which element of `{jump.symmetry.plates[0]}` is which is {which}")
     return notes
 
 

@@ -36,14 +36,11 @@ def followers(
 def worth_showing(
     graph: Graph, learned: Collection[str], functions: Collection[str], barren: Collection[str]
 ) -> tuple[str, ...]:
-    """What was learned, and functions of it that are not on the rows of the data, in the order of writing."""
+    """What was learned, functions of it and what has its prior, but for rows of data, in the order of writing."""
     rows = {axis.plate for name in graph.known for axis in graph.nodes[name].axes[:1]}
-    shown = set(learned)
-    for name in functions:
-        node = graph.nodes[name]
-        if node.kind == "deterministic" and not rows & {axis.plate for axis in node.axes}:
-            shown.add(name)
-    return tuple(name for name in graph.nodes if name in shown and name not in barren)
+    shown = set(learned) - set(barren)
+    shown |= {name for name in functions if not rows & {axis.plate for axis in graph.nodes[name].axes}}
+    return tuple(name for name in graph.nodes if name in shown)
 
 
 def plates_without_size(graph: Graph, name: str, sizes: Mapping[str, int]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from platewright.run.checks.room import check_draws
 from platewright.run.checks.sanity import check_counts, check_near
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.exact.native_blocks import thread_count
-from platewright.run.results.about_chains import about_chains, about_labels, relabelled
+from platewright.run.results.about_chains import about_chains, about_labels, about_sides, relabelled
 from platewright.run.results.followers import followers, worth_showing
 from platewright.run.results.outcome import Written
 from platewright.run.results.predicting import RowPrediction, predict_rows
@@ -180,7 +180,8 @@ class SampledFit(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Labels that could be swapped, and what the chains say against their numbers."""
-        return (*about_labels(self.symmetries, relabelled(self)), *about_chains(self))
+        labels = about_labels(self.symmetries, relabelled(self))
+        return (*labels, *about_sides(self.derivation.blocks), *about_chains(self))
 
     def parameters(self) -> dict[str, Array]:
         """The draws of all chains, under the labels that they had."""
@@ -227,7 +228,8 @@ class SampledFit(Result):
     def _diagnosed(self) -> tuple[str, ...]:
         """Unknowns with draws, and functions of them."""
         plan = self.derivation
-        return worth_showing(plan.graph, tuple(self.chains), self.functions, plan.barren)
+        functions = [name for name in self.functions if name not in plan.barren]
+        return worth_showing(plan.graph, tuple(self.chains), functions, plan.barren)
 
     def _by_chain(self, name: str) -> Array:
         return self.matched[name] if name in self.matched else self.followed(name)
