@@ -10,6 +10,7 @@
 #   make outside-jags   JAGS and Platewright timed on the same BUGS cases
 #   make attack      damaged files, kills, Ctrl-C, full disks and little memory: tries and hits (docs/edge.md)
 #   make calibrate   simulation-based calibration of the samplers
+#   make seeds       forty seeds of each of many models: silent errors, and coverage of intervals
 #   make calibrate-evidence   calibration of Bayes factors
 #   make mutants     plant every defect of the catalogue and see which tests notice (docs/mutants.md has the latest)
 #   make random-models   20,000 random models against sums and integrals, with new seeds each time
@@ -24,7 +25,7 @@ PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow types docs bench outside outside-jags attack calibrate calibrate-evidence mutants random-models clean
+.PHONY: help demo test test-slow types docs bench outside outside-jags attack calibrate calibrate-evidence seeds mutants random-models clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -68,6 +69,9 @@ calibrate: $(VENV)/installed-dev
 
 calibrate-evidence: $(VENV)/installed-dev
 	$(OUTSIDE) calibration.evidence $(CASES)
+
+seeds: $(VENV)/installed-dev
+	$(OUTSIDE) calibration.seeds --workers $(WORKERS) $(CASES)
 
 mutants: $(VENV)/installed-dev
 	$(OUTSIDE) mutants.run --workers $(WORKERS) --page docs/mutants.md

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import platewright as pw
-from calibration import evidence, posteriors
+from calibration import evidence, posteriors, seeds
 from calibration.models import CLOSED_FORMS
 from platewright.run.samplers.monitoring import Drawn
 from schemas.small_instance import Instance
@@ -61,3 +61,16 @@ def test_every_closed_form_is_calibrated(case: posteriors.Case) -> None:
 @pytest.mark.parametrize("pair", evidence.PAIRS, ids=lambda pair: pair.name)
 def test_every_pair_of_models_is_calibrated(pair: evidence.Pair) -> None:
     assert evidence.check(pair).passed
+
+
+def test_a_seed_that_is_off_in_silence_is_told() -> None:
+    right = seeds.Told({"a": 1.0}, {"a": 0.01}, {"a": 0.5}, {"a": True}, False)
+    wrong = replace(right, means={"a": 1.2})
+    assert not list(seeds.silent([right, right, right], "data"))
+    assert [line.partition(":")[0] for line in seeds.silent([right, wrong, right], "data")] == ["data, seed 1"]
+    assert not list(seeds.silent([right, replace(wrong, warned=True), right], "data"))
+
+
+def test_signs_that_priors_tell_are_right_with_every_seed() -> None:
+    verdict = seeds.check("square", sets=2, seeds=3)
+    assert verdict.fits == 6 and not verdict.silent and verdict.held[1] == 4

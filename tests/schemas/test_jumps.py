@@ -17,6 +17,7 @@ from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mirrors import Mirror, is_own_prior
 from schemas.small_instance import Case, instance, log_joint
 from schemas.test_conditional_ratio import EVERY, plan_of
+from schemas.turned_models import items, loadings, product, sides
 
 Y = np.random.default_rng(0).normal(size=12) + 2.5
 
@@ -28,51 +29,12 @@ def square(mean: float = 0.3) -> pw.Model:
     return m
 
 
-def product() -> pw.Model:
-    m = pw.Model("product")
-    m.a = pw.Normal(0.4, sd=1.0)
-    m.b = pw.Normal(0.2, sd=1.0)
-    m.y = pw.Normal(m.a * m.b, sd=1.0, plates=m.plate("row"))
-    return m
-
-
 def squares() -> pw.Model:
     m = pw.Model("squares")
     k, row = m.plate("k", 2), m.plate("row")
     m.g = pw.Input(plates=row, levels=k)
     m.a = pw.Normal(0.3, sd=1.0, plates=k)
     m.y = pw.Normal(m.a[m.g] ** 2, sd=1.0, plates=row)
-    return m
-
-
-def loadings() -> pw.Model:
-    m = pw.Model("loadings")
-    n, j, k = m.plate("n"), m.plate("j", 4), m.plate("k", 2)
-    m.w = pw.Normal(0.0, sd=1.0, plates=(j, k))
-    m.z = pw.Normal(0.0, sd=1.0, plates=(n, k))
-    m.s = pw.Gamma(2.0, rate=1.0)
-    m.y = pw.Normal(pw.dot(m.w, m.z, over=k), sd=m.s, plates=(n, j))
-    return m
-
-
-def items() -> pw.Model:
-    m = pw.Model("items")
-    n, j = m.plate("n"), m.plate("j", 4)
-    m.w = pw.Normal(0.0, sd=1.0, plates=j)
-    m.z = pw.Normal(0.0, sd=1.0, plates=n)
-    m.b = pw.Normal(0.0, sd=1.0, plates=j)
-    m.y = pw.Bernoulli(pw.logistic(m.w * (m.z - m.b)), plates=(n, j))
-    return m
-
-
-def sides(intercept: float = 0.0) -> pw.Model:
-    """Two classes on both sides of zero, by a logit that has a side as well."""
-    m = pw.Model("sides")
-    row = m.plate("row")
-    m.w = pw.Normal(0.3, sd=1.0)
-    m.mu = pw.Normal(0.5, sd=2.0)
-    m.z = pw.Bernoulli(logit=m.w + intercept, plates=row)
-    m.y = pw.Normal(m.mu * (2 * m.z - 1), sd=1.0, plates=row)
     return m
 
 

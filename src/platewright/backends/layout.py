@@ -13,6 +13,8 @@ import itertools
 import re
 
 WIDTH = 120
+CALL = 90
+"""Calls that are longer take a line for each argument."""
 ENDLESS = 4_000
 """Characters of a line that nobody reads, in lines or not."""
 _OPEN, _CLOSE = "([{", ")]}"
@@ -159,3 +161,16 @@ def _items(text: str) -> list[str]:
     cuts = [at for at, depth, character in _scan(text) if depth == 0 and character == ","]
     edges = [-1, *cuts, len(text)]
     return [part for a, b in itertools.pairwise(edges) if (part := text[a + 1 : b].strip())]
+
+
+def called(name: str, *arguments: str) -> str:
+    """A call, on several lines where it is long."""
+    flat = f"{name}({', '.join(arguments)})"
+    if len(flat) <= CALL and "\n" not in flat:
+        return flat
+    return "\n".join([f"{name}(", *(indented(f"{argument},") for argument in arguments), ")"])
+
+
+def indented(text: str) -> str:
+    """Lines further in."""
+    return "\n".join(f"    {line}" for line in text.splitlines())

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from platewright.algebra.build import add, log_sum_exp, multiply, substitute, totals
-from platewright.algebra.expression import Expression, Index, Reference, all_indices, free_indices, fresh, walk
+from platewright.algebra.build import add, log_sum_exp, multiply, totals
+from platewright.algebra.expression import Expression, Index, free_indices
 from platewright.graph.components import Component, chain_components
+from platewright.graph.copies import CannotWrite, Copies
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Potential
 
@@ -34,30 +35,16 @@ def potentials_of(graph: Graph, component: Component) -> tuple[Potential, ...]:
 def log_normaliser(graph: Graph, component: Component) -> Factor | str:
     """`log Z(parents)` of an undirected component by summing over all levels, or the reason why it has no such form."""
     members = [graph.nodes[name] for name in graph.nodes if name in component]
-    plates = members[0].plates
-    found = potentials_of(graph, component)
     for node in members:
         if node.domain.kind != "levels":
             return f"`{node.name}` is {node.domain}: its levels cannot be summed over"
-        if node.plates != plates:
-            return f"`{members[0].name}` and `{node.name}` are on different plates"
-    for potential in found:
-        if set(potential.axes) != set(plates):
-            return f"potential `{potential.name}` is not on the plates of `{members[0].name}`"
-        for part in walk(potential.expression):
-            if isinstance(part, Reference) and part.name in component and part.indices != plates:
-                return f"`{part}` in potential `{potential.name}` reaches another element of its plate"
-    taken: set[Index] = set(plates)
-    for potential in found:
-        taken |= set(all_indices(potential.expression))
-    levels: dict[Expression, Index] = {}
-    for node in members:
-        index = fresh(Index(str(node.domain.levels), str(node.domain.levels)), taken)
-        taken.add(index)
-        levels[node.symbol] = index
-    terms = [substitute(potential.expression, dict(levels)) for potential in found]
-    body = _summed_out(graph, terms, list(levels.values()))
-    return body if isinstance(body, str) else Factor(members[0].name, plates, body)
+    copies = Copies(graph, members, potentials_of(graph, component))
+    try:
+        terms = copies.terms()
+    except CannotWrite as refusal:
+        return str(refusal)
+    body = _summed_out(graph, terms, list(copies.levels.values()))
+    return body if isinstance(body, str) else Factor(members[0].name, copies.shared, body)
 
 
 def _summed_out(graph: Graph, terms: list[Expression], levels: list[Index]) -> Expression | str:

@@ -37,7 +37,7 @@ from platewright.backends.kernels import (
     trials,
     weighed,
 )
-from platewright.backends.layout import laid_out
+from platewright.backends.layout import indented, laid_out
 from platewright.backends.naming import comment
 from platewright.backends.numpy import gibbs_moving, gibbs_plain, gibbs_support
 from platewright.backends.numpy.assembling import Frame
@@ -46,7 +46,7 @@ from platewright.backends.numpy.draws import draw_lines, single_passes
 from platewright.backends.numpy.family_text import family_text
 from platewright.backends.numpy.learning import DEFAULTS, Options, learn_text, nested
 from platewright.backends.numpy.main import OPTIONS_OF
-from platewright.backends.numpy.movers import MoverText, indented
+from platewright.backends.numpy.movers import MoverText
 from platewright.backends.numpy.possible_start import PossibleStart
 from platewright.backends.numpy.program import Emitter
 from platewright.backends.numpy.pruning import pruned

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from platewright.algebra.expression import Index
+from platewright.backends.layout import called
 from platewright.backends.naming import comment
-from platewright.backends.numpy.movers import called
 from platewright.backends.numpy.program import Emitter
 from platewright.language.plate import beginning
 from platewright.operations.split_partly_known import observed_name

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from platewright.algebra.build import multiply, substitute, totals
 from platewright.algebra.expression import Constant, Expression, Index, Reference, names, walk
 from platewright.backends.kernels.coordinates import coordinates_kind
+from platewright.backends.layout import CALL, called, indented
 from platewright.backends.naming import comment
 from platewright.backends.numpy.bending import BendingText
 from platewright.backends.numpy.expression import float_text
@@ -42,8 +43,6 @@ from platewright.schemas.mirrors import Mirror
 from platewright.schemas.orbits import elements_of
 from platewright.schemas.ties import inner_indices, sites_of, ties_move, ties_of
 
-CALL = 90
-"""Calls that are longer take a line for each argument."""
 Function = Callable[[Sequence[str], str, str, list[str]], str]
 """Prints a function: what it makes itself, its signature, its remark, its body."""
 
@@ -382,19 +381,6 @@ def joined_text(emitter: Emitter, nodes: Sequence[Variable]) -> str:
     return called(
         "Joined", flat if len(flat) <= CALL else "\n".join(["[", *(indented(f"{part},") for part in found), "]"])
     )
-
-
-def called(name: str, *arguments: str) -> str:
-    """A call, on several lines where it is long."""
-    flat = f"{name}({', '.join(arguments)})"
-    if len(flat) <= CALL and "\n" not in flat:
-        return flat
-    return "\n".join([f"{name}(", *(indented(f"{argument},") for argument in arguments), ")"])
-
-
-def indented(text: str) -> str:
-    """Lines further in."""
-    return "\n".join(f"    {line}" for line in text.splitlines())
 
 
 def _place(factor: Factor, name: str) -> tuple[Expression, ...]:
