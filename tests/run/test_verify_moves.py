@@ -43,7 +43,7 @@ def test_every_move_has_a_law_that_holds(case: Case) -> None:
 
 def plan_laws(plan: GibbsPlan, seed: int = 0) -> tuple:
     values, sizes = small_data(plan.graph, seed)
-    return verify_moves(plan.graph, plan.blocks, plan.factors, values, sizes, seed)
+    return verify_moves(plan, values, sizes, seed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

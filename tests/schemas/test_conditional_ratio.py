@@ -178,7 +178,9 @@ def gap(block: Block, plan: GibbsPlan, small: Instance, seed: int = 0, joint: Jo
     else:
         found = points(block, small, seed)
     counts = all(small.graph.nodes[name].domain.kind == "integer" for name in block.variables)
-    if isinstance(block, BoundedBlock) or (counts and not isinstance(block, JumpBlock)):  # a point outside bounds says nothing about what lies between them
+    if isinstance(block, BoundedBlock) or (
+        counts and not isinstance(block, JumpBlock)
+    ):  # a point outside bounds says nothing about what lies between them
         more = [point for k in range(1, 40) for point in points(block, small, seed + 100 * k)]
         inside = [p for p in (*found, *more) if log_joint(plan.factors, {**small.values, **p}, small.sizes) > -np.inf]
         assert len(inside) >= 2
