@@ -25,7 +25,7 @@ from platewright.schemas.exact import may_be_zero, program_of
 from platewright.schemas.hidden import NAME
 from platewright.schemas.predictors import bent_factors
 from platewright.schemas.rough import coupled, touching
-from platewright.schemas.slopes import slopes_of
+from platewright.schemas.slopes import MOST_KEPT, slopes_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _refusal(graph: Graph, factors: Sequence[Factor], name: str) -> str:
         return f"`{name}` has no slope, for its values are apart"
     if domain.kind == "circle":
         return f"`{name}` is an angle, and coordinates of a circle have an end"
-    slopes = slopes_of(touching(factors, (name,)), (name,))
+    slopes = slopes_of(touching(factors, (name,)), (name,), MOST_KEPT)
     return slopes.reason if isinstance(slopes, Declined) else ""
 
 
@@ -149,7 +149,7 @@ def expected_ascent(draft: Draft, soft: Program) -> tuple[Ascent, Program] | Dec
     """The ascent for expectations of hidden variables, and the program of the statistics that it needs."""
     rows = [s for s in soft.passes if isinstance(s, Statistic) and s.name in draft.owners]
     factors = (*draft.terms, *(Factor(draft.owners[row.name], row.over, row.summand) for row in rows))
-    slopes = slopes_of(factors, draft.variables)
+    slopes = slopes_of(factors, draft.variables, MOST_KEPT)
     if isinstance(slopes, Declined):
         return Declined(NAME, slopes.reason)
     kept = tuple(statement for statement in soft.passes if statement not in rows)

@@ -30,13 +30,14 @@ from platewright.algebra.expression import (
     fresh,
     mentions,
     parts,
+    sums_within,
 )
 from platewright.algebra.substitution import substitute
 from platewright.errors import ModelError
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.program.derivatives import Bend, Bent, Predictor
-from platewright.schemas.slopes import apart, replaced, settled, slopes_in
+from platewright.schemas.slopes import MOST_WITHIN, apart, replaced, settled, slopes_in
 
 Axes = tuple[Index, ...]
 
@@ -46,6 +47,8 @@ def bent_factors(factors: Sequence[Factor], variables: Sequence[str]) -> tuple[B
     wanted = frozenset(variables)
     found: list[Bent] = []
     for factor in factors:
+        if factor.names & wanted and (deep := sums_within(factor.expression)) > MOST_WITHIN:
+            return Declined("differentiate twice", f"`{factor.owner}` has {deep} sums within sums")
         for axes, expression in _rows(factor, wanted):
             try:
                 found.append(_bent(factor.owner, axes, expression, wanted))

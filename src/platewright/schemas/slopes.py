@@ -45,15 +45,19 @@ from platewright.operation import Declined
 from platewright.program.derivatives import Slope
 
 MOST_WITHIN = 4
-"""Sums within sums of a normaliser above which its slope is not written out."""
+"""Sums within sums of a normaliser above which moves do without its slope: C goes through all anew in each other."""
+MOST_KEPT = 400
+"""And where each is computed once."""
 
 
-def slopes_of(factors: Sequence[Factor], variables: Sequence[str]) -> tuple[Slope, ...] | Declined:
-    """The gradient of the sum of the factors, or the part that has no derivative."""
+def slopes_of(
+    factors: Sequence[Factor], variables: Sequence[str], within: int = MOST_WITHIN
+) -> tuple[Slope, ...] | Declined:
+    """The gradient of the sum of the factors, or the part that has no derivative; none with more sums `within` sums."""
     wanted = frozenset(variables)
     found: list[Slope] = []
     for factor in factors:
-        if factor.names & wanted and (deep := sums_within(factor.expression)) > MOST_WITHIN:
+        if factor.names & wanted and (deep := sums_within(factor.expression)) > within:
             return Declined(
                 "differentiate", f"`{factor.owner}` has {deep} sums within sums, and slopes triple with each"
             )

@@ -5,6 +5,8 @@ mu[k] * y[n] in scope (n, k)    prints    y[:, None] * mu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 
@@ -32,6 +34,8 @@ from platewright.algebra.expression import (
     Sum,
     Where,
     bound,
+    free_indices,
+    sums_within,
     walk,
 )
 from platewright.algebra.functions import FUNCTIONS
@@ -42,6 +46,8 @@ from platewright.backends.naming import Names
 
 Scope = tuple[Index, ...]
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
+DEEP = 3
+"""Sums within sums that are printed where they stand."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,17 @@ class NumpyPrinter:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.used: set[str] = set()
+        self.kept: dict[tuple[Expression, Scope], Code] = {}
+        """Sums that stand on lines of their own before the line that is printed."""
+        self.lines: list[str] | None = None
+        """Where these lines go; nowhere while sums are written out where they stand."""
+
+    @contextmanager
+    def keeping(self, lines: list[str]) -> Iterator[None]:
+        """Inside, sums with others deep within them go on lines of their own, once each."""
+        self.lines, self.kept = lines, {}
+        yield
+        self.lines, self.kept = None, {}
 
     def printed(self, expression: Expression, scope: Scope, full: bool = False) -> str:
         """Code whose axes are the scope's that it depends on, or all of them at full size."""
@@ -93,6 +110,23 @@ class NumpyPrinter:
 
     def code(self, expression: Expression, scope: Scope) -> Code:
         """Code for one expression."""
+        if self.lines is not None and isinstance(expression, Sum | LogSumExp) and sums_within(expression) > DEEP:
+            return self.on_a_line(expression, scope, self.lines)
+        return self.in_place(expression, scope)
+
+    def on_a_line(self, expression: Expression, scope: Scope, lines: list[str]) -> Code:
+        """A sum that is computed once, before."""
+        wanted = free_indices(expression)
+        key = expression, tuple(index for index in scope if index in wanted)
+        if key not in self.kept:
+            code = self.in_place(expression, scope)
+            name = self.names(f"sum {len(self.kept)}")
+            lines.append(f"{name} = {code.text}")
+            self.kept[key] = Code(name, code.axes)
+        return self.kept[key]
+
+    def in_place(self, expression: Expression, scope: Scope) -> Code:
+        """Code for one expression where it stands."""
         for index in bound(expression):
             if index in scope:
                 from platewright.algebra.substitution import rename_bound

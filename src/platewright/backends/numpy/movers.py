@@ -182,20 +182,20 @@ class MoverText:
         lines = ["total = 0.0"]
         for factor in factors:
             lines.append(f"# {comment(factor.owner)}")
-            lines.append(f"total = total + np.sum({self._full(factor.expression, factor.axes)})")
+            with self.printer.keeping(lines):
+                lines.append(f"total = total + np.sum({self._full(factor.expression, factor.axes)})")
         doc = f"The log density of {comment(', '.join(variables))} given all else, up to a constant."
         self._add("log_factors", doc, [*lines, "return float(total)"])
         return self._call("log_factors")
 
     def _slopes(self, variables: Sequence[str], slopes: Sequence[Slope]) -> None:
-        lines, shown = [], {}
-        for name in variables:
-            target = self.names(f"{name}.slope")
-            shown[name] = target
-            lines.append(f"{target} = np.zeros({self._shape(self.nodes[name].axes)})")
+        lines: list[str] = []
+        shown = {name: self.names(f"{name}.slope") for name in variables}
+        lines += [f"{shown[name]} = np.zeros({self._shape(self.nodes[name].axes)})" for name in variables]
+        with self.printer.keeping(lines):
             for slope in slopes:
-                if slope.variable == name:
-                    lines += self._gathered(target, self.nodes[name], slope.at, slope.over, slope.expression)
+                node = self.nodes[slope.variable]
+                lines += self._gathered(shown[node.name], node, slope.at, slope.over, slope.expression)
         self._returned("slopes", f"The slopes of these log factors in {comment(', '.join(variables))}.", shown, lines)
 
     def _placing(self, form: Scaled) -> str:
