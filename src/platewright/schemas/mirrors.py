@@ -44,6 +44,8 @@ class Mirror:
     """Of each unknown the axes that are these plates."""
     ends: tuple[int, ...]
     """What each is taken from: 0 of numbers, 1 of yes and no."""
+    size: int = 0
+    """No elements change places."""
 
     @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], int]]:

@@ -30,6 +30,16 @@ class Relabelling:
     """The factors that an exchange changes."""
 
     @property
+    def plates(self) -> tuple[str, ...]:
+        """The plate, and those like it."""
+        return self.symmetry.plates
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return self.symmetry.size
+
+    @property
     def parts(self) -> dict[str, tuple[tuple[int, ...], bool]]:
         """By unknown its axes over the plate, and whether its values are labels of it."""
         along, labels = self.symmetry.along, self.symmetry.levelled

@@ -146,7 +146,9 @@ class _Writer:
                     self.functions += OrbitWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.scales.append(number)
                 case JumpBlock():
-                    self.functions += JumpWriter(self.arrays, number, block, self.plan.graph).functions()
+                    jump = block.jump
+                    about = (number, block.factors, jump.parts, jump.plates, jump.size)
+                    self.functions += JumpWriter(self.arrays, self.plan.graph, *about).functions()
                 case SiteBlock():
                     self.functions += SiteWriter(self.arrays, number, block, self.plan.graph).functions()
                     self.tables.append(number)

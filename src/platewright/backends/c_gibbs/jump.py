@@ -5,6 +5,7 @@ The same kernel as `kernels/jumps.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -12,10 +13,7 @@ from platewright.algebra.expression import Index
 from platewright.backends.c_gibbs.block_density import DensityWriter
 from platewright.backends.c_gibbs.function import Arrays, Function
 from platewright.backends.kernels.jumps import PAIRS
-from platewright.graph.graph import Graph
-from platewright.schemas.blocks import JumpBlock
-from platewright.schemas.mirrors import Mirror
-from platewright.schemas.relabellings import Relabelling
+from platewright.graph.graph import Factor, Graph
 
 ACCEPTED = "if (uniform(random) * (1.0 + exp(height - other)) < 1.0)"
 
@@ -25,20 +23,24 @@ class JumpWriter:
     """Prints one block."""
 
     arrays: Arrays
-    number: int
-    block: JumpBlock
     graph: Graph
+    number: int
+    factors: Sequence[Factor]
+    parts: Mapping[str, tuple[tuple[int, ...], int]]
+    """Of each unknown its axes over the plates, and its other end, or whether its values are labels."""
+    plates: tuple[str, ...]
+    size: int
+    """How many elements change places; 0 where unknowns are turned over."""
 
     def functions(self) -> list[str]:
         """The log factors as things are, what a jump does, and the move."""
-        jump = self.block.jump
-        if isinstance(jump, Mirror):
-            return [self.density(), self.turn(jump), self.turns(jump)]
-        return [self.density(), self.exchange(jump), self.exchanges(jump)]
+        if self.size:
+            return [self.density(), self.exchange(), self.exchanges()]
+        return [self.density(), self.turn(), self.turns()]
 
     @property
     def about(self) -> str:
-        return f"block {self.number}: {', '.join(self.block.variables)}"
+        return f"block {self.number}: {', '.join(self.parts)}"
 
     def function(self) -> Function:
         return Function(self.arrays, self.number, {}, {})
@@ -46,17 +48,17 @@ class JumpWriter:
     def density(self) -> str:
         function = self.function()
         function.printer.line("double total = 0.0;")
-        DensityWriter(function, self.block.factors).add_up(self.block.variables)
+        DensityWriter(function, self.factors).add_up(tuple(self.parts))
         return function.text(f"static double density_{self.number}(const struct chain *chain)", self.about, "total")
 
     # -- turned over ---------------------------------------------------------------------------------------------------
 
-    def turn(self, mirror: Mirror) -> str:
+    def turn(self) -> str:
         """One element of the common plates, `at`, turned over."""
         function = self.function()
         printer = function.printer
-        over = [Index(f"turned {plate}", plate) for plate in mirror.plates]
-        for name, (shared, end) in mirror.parts.items():
+        over = [Index(f"turned {plate}", plate) for plate in self.plates]
+        for name, (shared, end) in self.parts.items():
             axes = self.graph.nodes[name].axes
             indices = tuple(over[shared.index(axis)] if axis in shared else own for axis, own in enumerate(axes))
             with printer.nested(""), ExitStack() as loops:
@@ -72,13 +74,13 @@ class JumpWriter:
         head = f"static int turn_{self.number}(const struct chain *chain, const int64_t *at)"
         return function.text(head, f"{self.about} turned over", "0")
 
-    def turns(self, mirror: Mirror) -> str:
+    def turns(self) -> str:
         function = self.function()
         printer = function.printer
-        printer.line(f"int64_t at[{max(len(mirror.plates), 1)}] = {{0}};")
+        printer.line(f"int64_t at[{max(len(self.plates), 1)}] = {{0}};")
         printer.line(f"double height = density_{self.number}(chain);")
         with ExitStack() as loops:
-            for number, plate in enumerate(mirror.plates):
+            for number, plate in enumerate(self.plates):
                 size = printer.size(plate)
                 loops.enter_context(printer.nested(f"for (at[{number}] = 0; at[{number}] < {size}; at[{number}]++)"))
             printer.line(f"turn_{self.number}(chain, at);")
@@ -91,11 +93,11 @@ class JumpWriter:
 
     # -- exchanged -----------------------------------------------------------------------------------------------------
 
-    def exchange(self, found: Relabelling) -> str:
+    def exchange(self) -> str:
         """Elements at[0] and at[1] change places."""
         function = self.function()
         printer = function.printer
-        for name, (axes, is_label) in found.parts.items():
+        for name, (axes, is_label) in self.parts.items():
             column, every = printer.column(name), self.graph.nodes[name].axes
             indices = tuple(Index(f"exchanged {number}", axis.plate) for number, axis in enumerate(every))
             sizes = [printer.size(index.plate) for index in indices]
@@ -121,8 +123,8 @@ class JumpWriter:
         head = f"static int exchange_{self.number}(const struct chain *chain, const int64_t *at)"
         return function.text(head, f"{self.about} exchanged", "0")
 
-    def exchanges(self, found: Relabelling) -> str:
-        size, pairs = found.symmetry.size, PAIRS if found.symmetry.size > 2 else PAIRS[:1]
+    def exchanges(self) -> str:
+        size, pairs = self.size, PAIRS if self.size > 2 else PAIRS[:1]
         function = self.function()
         printer = function.printer
         printer.line(f"static const int pairs[] = {{{', '.join(map(str, pairs))}}};")

@@ -39,7 +39,6 @@ from platewright.schemas.blocks import (
     SliceBlock,
     WeighedBlock,
 )
-from platewright.schemas.mirrors import Mirror
 from platewright.schemas.orbits import elements_of
 from platewright.schemas.ties import inner_indices, sites_of, ties_move, ties_of
 
@@ -93,7 +92,7 @@ class MoverText:
             case JumpBlock():
                 height = self._height(block.variables, block.factors)
                 parts = ", ".join(f'"{self.names(name)}": {part}' for name, part in block.jump.parts.items())
-                size = [] if isinstance(block.jump, Mirror) else [str(block.jump.symmetry.size)]
+                size = [str(block.jump.size)] if block.jump.size else []
                 return called("RelabelMover" if size else "MirrorMover", height, *size, f"{{{parts}}}")
             case SiteBlock():
                 return self._sites(block, known)
