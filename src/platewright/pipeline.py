@@ -17,7 +17,8 @@ from platewright.data.dataset import Dataset
 from platewright.data.signature import Signature
 from platewright.data.stream import batches
 from platewright.data.support import are_finite
-from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.derive.planner import choose_plan
+from platewright.derive.plans import AnyPlan
 from platewright.derive.question import question
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
@@ -99,7 +100,7 @@ class Model(language.Model):
         `known` are names of variables; inputs are known anyway. `partly` names those that will have missing cells.
         `goal` is "posterior", "map" (the mode) or "evidence". `by` is a schema: "exact", "em", "mean-field", "gibbs",
         "collapsed-gibbs", for the evidence also "enumeration", "quadrature", "chib", "annealed" and "laplace"; "auto"
-        takes the first that applies. A mode is of what is left when hidden unknowns are integrated out; `integrate`
+        takes the cheapest that applies. A mode is of what is left when hidden unknowns are integrated out; `integrate`
         names these instead. Raises `NotSolvable`, with the reason of every schema tried, where none does.
         """
         holed = tuple(sorted({partly} if isinstance(partly, str) else set(partly)))

@@ -1,4 +1,4 @@
-"""The planner takes the first schema that applies in the documented order, and says why not those before it."""
+"""The planner takes the cheapest schema that applies, and says why not those before it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Callable
 import pytest
 
 import platewright as pw
+from platewright.derive import planner
+from platewright.derive.cost import SWEEPS, cost_of, touched
+from platewright.derive.explain import explain_plan
 from platewright.derive.planner import SCHEMAS, choose_plan
 from platewright.errors import NotSolvable, UnknownName
 from platewright.graph.graph import Graph, read_graph
@@ -75,13 +78,49 @@ CHOSEN: dict[tuple[Callable[[], Graph], str], tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("asked", CHOSEN, ids=lambda asked: f"{asked[0].__name__}-{asked[1]}")
-def test_the_first_that_applies_is_taken(asked: tuple[Callable[[], Graph], str]) -> None:
+def test_the_cheapest_that_applies_is_taken(asked: tuple[Callable[[], Graph], str]) -> None:
     graph, goal = asked[0](), asked[1]
     *before, taken = CHOSEN[asked]
     plan = choose_plan(graph, goal)  # type: ignore[arg-type]
     assert plan.schema == taken
     assert [refusal.operation for refusal in plan.declined][: len(before)] == before
     assert all(refusal.reason for refusal in plan.declined)
+
+
+def three_shapes() -> Graph:
+    """Three numbers that no family takes, each point of which runs a program of its own."""
+    m = pw.Model("three shapes")
+    n = m.plate("n")
+    m.x, m.v = pw.Input(plates=n), pw.Input(plates=n)
+    m.a, m.b, m.c = pw.Normal(0, sd=2), pw.Normal(0, sd=2), pw.Normal(0, sd=2)
+    m.y = pw.Bernoulli(pw.logistic(m.a + m.b * m.x + m.c * m.v), plates=n)
+    return read_graph(m, ["y"])
+
+
+def test_a_cost_decides_where_several_apply_and_is_told() -> None:
+    """Three numbers at points of a program each cost more passes than a sampler makes; one number costs less."""
+    plan = choose_plan(three_shapes(), "posterior")
+    against = next(refusal for refusal in plan.declined if refusal.operation == "quadrature")
+    assert plan.schema == "gibbs" and touched(plan) == SWEEPS
+    assert against.reason.startswith("a, b, c gone over at points: rows would be touched about 27,000 times, by gibbs")
+    few = choose_plan(one_weight(), "posterior")
+    assert few.schema == "quadrature" and touched(few) < SWEEPS
+    asked = choose_plan(three_shapes(), "posterior", "quadrature")
+    assert asked.schema == "quadrature" and touched(asked) > SWEEPS
+
+
+def test_what_would_be_dearer_is_taken_where_nothing_else_applies(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = {**planner.AUTOMATIC, "posterior": ("exact", "quadrature", "collapsed-gibbs")}
+    monkeypatch.setattr(planner, "AUTOMATIC", others)
+    plan = choose_plan(three_shapes(), "posterior")
+    assert plan.schema == "quadrature" and isinstance(plan, QuadraturePlan) and plan.is_chosen
+
+
+@pytest.mark.parametrize("graph", [coin, mixture, one_weight], ids=lambda write: write.__name__)
+def test_a_derivation_ends_with_its_cost(graph: Callable[[], Graph]) -> None:
+    for goal in ("posterior", "evidence", "map"):
+        plan = choose_plan(graph(), goal)  # type: ignore[arg-type]
+        assert explain_plan(plan).splitlines()[-1] == f"cost: {cost_of(plan)}"
 
 
 def test_the_evidence_of_what_no_grid_reaches_goes_to_draws() -> None:

@@ -123,7 +123,7 @@ def planner_law(judged: Judged) -> None:
 
 
 def is_quick(plan: Any) -> bool:
-    """Whether `auto` may take it: quadrature that runs a program at each point goes over two numbers at most."""
+    """Whether it costs less than a sampler: where each point runs a program, with two numbers at most."""
     return not isinstance(plan, QuadraturePlan) or plan.pointwise is not None or len(plan.held) <= 2
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from laws import integrals
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.elimination.expected import moment_name
 from platewright.elimination.loadings import mean_name
 from platewright.elimination.state import FamilyConditional, GaussianConditional

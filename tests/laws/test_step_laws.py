@@ -21,7 +21,7 @@ from laws.random_models import random_model
 from laws.steps import TooLarge, Values, assert_holds, integral, left_to_the_program, with_moments
 from platewright.algebra.build import add
 from platewright.algebra.expression import Constant
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import NotSolvable
 from platewright.graph.graph import Graph
 from platewright.language.variable import Potential

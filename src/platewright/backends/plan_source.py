@@ -22,7 +22,7 @@ from platewright.backends.numpy.learning import DEFAULTS, Options
 from platewright.backends.numpy.mean_field import numpy_mean_field_source
 from platewright.backends.numpy.points import numpy_points_source
 from platewright.backends.numpy.program import numpy_source
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.program.program import Program
 from platewright.schema import Plan

@@ -2,19 +2,20 @@
 
     rows of row touched once; densest block: #j + 1 numbers; nothing is left
 
-The last part decides between schemas, for no work on rows makes up for what has to be gone over or drawn; the
-densest block decides between orders of elimination (`recognition/groups.py`).
+What is left and how often rows are touched for it decide between schemas; the densest block decides between orders of
+elimination (`recognition/groups.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import inf, nan, prod
 
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.elimination.state import GaussianConditional
 from platewright.graph.graph import Graph
+from platewright.operation import Declined
 from platewright.schema import Plan
 from platewright.schemas.blocks import way
 from platewright.schemas.collapsed import CollapsedPlan
@@ -22,6 +23,34 @@ from platewright.schemas.em import EMPlan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.gibbs import GibbsPlan
+
+POINTS = 30
+"""About as many points as each number takes that is gone over."""
+SWEEPS = 6_000
+"""As many sweeps as samplers make unless told."""
+LEAST: Mapping[str, float] = {"gibbs": SWEEPS, "chib": SWEEPS, "annealed": SWEEPS}
+"""How often schemas touch rows at least, others once: one that could not be cheaper is not looked at."""
+
+
+def touched(plan: AnyPlan) -> float:
+    """About how often the rows are touched; `nan` where sizes of data, or the way, will decide."""
+    match plan:
+        case Plan():
+            return 1
+        case QuadraturePlan():
+            return 1 if plan.pointwise is not None else POINTS ** len(plan.held)
+        case GibbsPlan() | CollapsedPlan():
+            return SWEEPS
+    return nan
+
+
+def dearer(plan: AnyPlan, other: AnyPlan) -> Declined | None:
+    """The cost that decides against a plan, where another touches rows less often."""
+    if not touched(plan) > touched(other):
+        return None
+    left = cost_of(plan).left
+    against = f"rows would be touched about {touched(plan):,} times, by {other.schema} {touched(other):,} times"
+    return Declined(plan.schema, f"{left}: {against}")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from platewright.algebra.expression import Index
 from platewright.derive.cautions import cautions
+from platewright.derive.cost import cost_of
+from platewright.derive.plans import AnyPlan
 from platewright.graph.equation import joint_equation
 from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.operation import Declined, Step
@@ -24,8 +26,6 @@ from platewright.schemas.sweep_steps import DRAW
 LONGEST_LINE = 600
 HEADING = 6
 """How many lines come before the algorithm: its summary, the known, the wanted, the joint, and gaps."""
-
-AnyPlan = Plan | CollapsedPlan | EMPlan | GibbsPlan | MeanFieldPlan | EvidencePlan | QuadraturePlan
 
 
 def explain_plan(plan: AnyPlan) -> str:
@@ -73,7 +73,7 @@ def explain(plan: Plan) -> str:
         lines.append(f"    {_line(statement)}")
     lines += ["", f"schema: {plan.schema}"]
     lines += [f"    {refusal}" for refusal in plan.declined]
-    return "\n".join(lines)
+    return "\n".join([*lines, f"cost: {cost_of(plan)}"])
 
 
 def _heading(plan: AnyPlan, word: str, wanted: Sequence[str]) -> list[str]:
@@ -96,7 +96,7 @@ def _ending(plan: AnyPlan) -> list[str]:
         lines += ["", "take care:", *(f"    {caution}" for caution in found)]
     if plan.declined:
         lines += ["", "why not a better schema:", *(f"    {refusal}" for refusal in plan.declined)]
-    return lines
+    return [*lines, "", f"cost: {cost_of(plan)}"]
 
 
 def _about_labels(plan: EMPlan | EvidencePlan | GibbsPlan | MeanFieldPlan | CollapsedPlan) -> list[str]:

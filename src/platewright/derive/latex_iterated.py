@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from platewright.algebra.latex import escaped, latex, symbol
 from platewright.derive.latex import body_latex, equation, explain_latex, opening, passes_latex, places
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.elimination.state import Conditional, FamilyConditional, GaussianConditional, TableConditional
 from platewright.graph.graph import Factor
 from platewright.schema import Plan

@@ -10,7 +10,8 @@ from typing import Any
 
 from platewright.data.dataset import Dataset
 from platewright.derive.explain import explain_plan
-from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.derive.planner import choose_plan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import UnknownName, nearest
 from platewright.family import Array
 from platewright.graph.fixed_sizes import fixed_sizes

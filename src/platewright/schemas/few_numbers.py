@@ -31,8 +31,6 @@ MOST_APART = 3
 """And where each point runs a program of its own."""
 MOST_AT_ONCE, MOST_ASKED, MOST_CHOSEN = 60_000, 8_000, 3_000
 """Points in each half of a lattice."""
-FEW_APART = 2
-"""Of these so many, where nobody asked for quadrature."""
 TOLERANCE = 1e-4
 SHARP, FEW = 1e-9, 2
 """For the evidence, where so few numbers are left that finer lattices cost little."""
@@ -100,14 +98,6 @@ def plan_few_numbers(graph: Graph, goal: Goal = "posterior") -> QuadraturePlan |
         )
     steps = (*prepared.steps, *_steps(now, found))
     return QuadraturePlan(graph, goal, found.held, now.factors, steps, found, barren=prepared.barren, proper=proper)
-
-
-def chosen(plan: QuadraturePlan) -> QuadraturePlan | Declined:
-    """The plan where nobody asked for it, if it promises to be quick."""
-    if plan.pointwise is None and len(plan.held) > FEW_APART:
-        held = ", ".join(plan.held)
-        return Declined(NAME, f"each point of {held} would run a program of its own, thousands of times in all")
-    return replace(plan, is_chosen=True)
 
 
 def _steps(graph: Graph, found: Pointwise) -> list[Step]:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.kernels.enumeration import MOST_ASSIGNMENTS
-from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.derive.planner import choose_plan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import NotLearned, NotSolvable, PlatewrightError
 from platewright.family import Array
 from platewright.operation import Declined

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from platewright.derive.explain import explain_plan
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import PlatewrightError
 from platewright.graph.graph import Graph
 from platewright.graph.serial import graph_json

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.numpy.learning import Options
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import FormatError, PlatewrightError
 from platewright.family import Array
 from platewright.graph.fixed_sizes import fixed_sizes

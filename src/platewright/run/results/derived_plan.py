@@ -10,7 +10,7 @@ from platewright.derive.cautions import cautions
 from platewright.derive.cost import Cost, cost_of
 from platewright.derive.explain import told
 from platewright.derive.latex_iterated import plan_latex
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.svg import picture_svg
 from platewright.errors import shown_name, shown_text

@@ -19,7 +19,7 @@ from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Lag, walk
 from platewright.backends.kernels.hidden_chain import backward_sample, forward, smooth
 from platewright.data.bind import bind
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.elimination.state import State, TableConditional
 from platewright.elimination.tables import table_move
 from platewright.errors import PlatewrightError, ShapeError, UnknownName

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from platewright.derive.cost import cost_of
 from platewright.derive.explain import explain_algorithm
 from platewright.derive.latex_iterated import plan_latex
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.derive.statistics_picture import simplified_graph, statistics_picture
 from platewright.drawing.from_graph import picture_of
 from platewright.drawing.parts import connected_part, part_of

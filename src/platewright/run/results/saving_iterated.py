@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from platewright.algebra.serial import list_from_json, text_from_json
-from platewright.derive.planner import AnyPlan, choose_plan
+from platewright.derive.planner import choose_plan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import FormatError, PlatewrightError
 from platewright.family import Array
 from platewright.graph.graph import Graph

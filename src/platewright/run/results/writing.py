@@ -19,7 +19,7 @@ import numpy as np
 
 from platewright.backends.numpy.learning import Options
 from platewright.derive.explain import explain_plan
-from platewright.derive.planner import AnyPlan
+from platewright.derive.plans import AnyPlan
 from platewright.errors import FormatError, SourceError
 from platewright.family import Array
 from platewright.graph.serial import graph_json
