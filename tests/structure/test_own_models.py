@@ -142,3 +142,12 @@ def test_no_regression_has_such_a_column_as_an_input() -> None:
     model, data = table("waiting times")
     with pytest.raises(ModelError, match="no regression has"):
         pw.Structures({**data, "w": data["own"] * 2.0}, kinds={"own": model}, require=[("own", "w")])
+
+
+def test_families_that_differ_in_such_a_model_are_compared() -> None:
+    model, data = table("waiting times")
+    other = written(lambda: pw.Gamma(2, rate=3), lambda u, plates: pw.Exponential(rate=u, plates=plates))
+    one, same, apart = (pw.Structures(data, kinds={"own": found}).score(data, []) for found in (model, model, other))
+    assert pw.bayes_factor(one, same).log == 0.0
+    wanted = model.learn({"x": data["own"]}).log_evidence - other.learn({"x": data["own"]}).log_evidence
+    assert pw.bayes_factor(one, apart).log == pytest.approx(wanted, rel=1e-10)

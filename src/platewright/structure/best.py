@@ -130,7 +130,8 @@ def bayes_factor(best: Any, other: Any) -> BayesFactor:
     there = other.scorer if isinstance(other, Best) else best.scorer
     total = 0.0
     for node, (one, two) in enumerate(zip(best.parents, numbered(graph), strict=True)):
-        if one != two or there.evidence != best.scorer.evidence:
+        groups = (scorer.rows.columns[node].group for scorer in (best.scorer, there))
+        if one != two or there.evidence != best.scorer.evidence or len(set(groups)) > 1:
             total += best.scorer.local_evidence(node, one) - there.local_evidence(node, two)
     return BayesFactor(total)
 

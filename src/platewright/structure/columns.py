@@ -11,7 +11,7 @@ Whole numbers in which cells are missing arrive as floating point; few of them a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Column:
     kind: str
     levels: tuple[object, ...] = ()
     hidden: bool = False
-    group: OneGroup | None = None
+    group: OneGroup | None = field(default=None, compare=False)
     """The model of one group of rows, of a count or of a column whose kind is a model."""
 
 

@@ -192,6 +192,11 @@ class OptionalFamily:
         self.prior = prior or uniform_dags()
         self._read = read
 
+    @property
+    def arcs(self) -> tuple[Arc, ...]:
+        """All that may be left out, arc by arc."""
+        return tuple(arc for option in self.options for arc in sorted(option))
+
     def enumerate(self, data: object) -> OptionalPosterior:
         """Every model with its exact share."""
         if 2 ** len(self.options) > MOST_LISTED:
@@ -280,7 +285,7 @@ class OptionalFamily:
         return tuple(sum(1 << place[p] for p, c in present if c == name) for name in self.nodes)
 
     def __repr__(self) -> str:
-        listed = ", ".join(f"{parent} -> {child}" for option in self.options for parent, child in sorted(option))
+        listed = ", ".join(f"{parent} -> {child}" for parent, child in self.arcs)
         return f"{2 ** len(self.options)} models over the optional arcs {listed}; {self.prior}"
 
 
