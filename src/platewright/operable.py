@@ -127,8 +127,7 @@ class OperableGraph(Graph):
         found = decompose(self)
         if isinstance(found, Declined):
             raise refused(found)
-        pieces = tuple(operable(piece) for piece in found.pieces)
-        return replace(found, before=self, pieces=pieces, rest=operable(found.rest))
+        return self._pieces(found)
 
     def update(self, pieces: Decomposition, *changed: str) -> Decomposition:
         """A decomposition of another graph after arcs from known nodes into `changed` became those of this one.
@@ -138,7 +137,7 @@ class OperableGraph(Graph):
         found = add_known_arc(pieces, [self.nodes[self._named(name)] for name in changed], self.plates)
         if isinstance(found, Declined):
             raise refused(found)
-        return found
+        return self._pieces(found)
 
     def conditional(self, node: str) -> Conditional | Declined:
         """The family of an unknown given all else, with its parameters, or the reason why there is none."""
@@ -162,6 +161,10 @@ class OperableGraph(Graph):
         if missing := sorted(plates_in(self.log_joint) - set(told) - computed):
             raise ShapeError(f"no node of the point is on plate `{missing[0]}`", where="point", expected="sizes=")
         return log_density(self, values, told)
+
+    def _pieces(self, found: Decomposition) -> Decomposition:
+        pieces = tuple(operable(piece) for piece in found.pieces)
+        return replace(found, before=self, pieces=pieces, rest=operable(found.rest))
 
     def _named(self, node: str) -> str:
         if node not in self.nodes:

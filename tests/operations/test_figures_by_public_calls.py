@@ -183,6 +183,7 @@ def test_figure_26_one_arc_changes_one_piece() -> None:
     updated = second.update(pieces, "x1", "mu1", "sigma1")
     assert updated.unknowns == second.decompose().unknowns
     assert [new is old for old, new in zip(pieces, updated)] == ["mu1" not in old.nodes for old in pieces]
+    assert all(isinstance(piece, OperableGraph) for piece in (*updated, updated.rest))
     with pytest.raises(NotSolvable, match="one piece"):
         second.update(pieces, "x1", "x2")
 
@@ -252,3 +253,55 @@ def test_figure_34_linear_outputs_of_a_network_are_integrated_out() -> None:
     down[0, 1] -= step
     numeric = (flat.log_density({**point, "w": up}) - flat.log_density({**point, "w": down})) / (2 * step)
     assert slope[0, 1] == pytest.approx(numeric, rel=1e-6)
+
+
+def test_figures_28_and_30_each_step_of_a_sweep_shades_all_but_what_it_draws() -> None:
+    m = pw.Model("classes")
+    case, k = m.plate("case"), m.plate("k", 2)
+    m.phi = pw.Dirichlet(1.0, over=k)
+    m.mu = pw.Normal(0, sd=3, plates=k)
+    m.class_ = pw.Categorical(m.phi, plates=case)
+    m.x = pw.Normal(m.mu[m.class_], sd=1, plates=case)
+    plan = m.derive(known="x", by="gibbs")
+    draws = [step for step in plan.steps if step.operation.startswith("draw ")]
+    shown = [step.after.unknown for step in draws]
+    assert sorted(name for names in shown for name in names) == ["class_", "mu", "phi"]
+    assert ("class_",) in shown
+    for step in draws:
+        assert step.operation == f"draw {', '.join(step.after.unknown)}"
+        assert step.before.unknown == ("phi", "mu", "class_") and step.after.known >= {"x"}
+        assert step.svg().startswith("<svg")
+    gone = [name for step in plan.steps for name in step.gone]
+    assert sorted(gone) == ["class_", "mu", "phi"]
+
+
+def test_figure_31_the_expected_statistics_of_hidden_classes_count_as_known() -> None:
+    m = pw.Model("classes")
+    case, k = m.plate("case"), m.plate("k", 2)
+    m.phi = pw.Dirichlet(1.0, over=k)
+    m.mu = pw.Normal(0, sd=3, plates=k)
+    m.class_ = pw.Categorical(m.phi, plates=case)
+    m.x = pw.Normal(m.mu[m.class_], sd=1, plates=case)
+    steps = m.derive(known="x", goal="map", by="em").steps
+    assert [step.operation for step in steps][:2] == ["eliminate class_", "count_as_known"]
+    assert steps[1].after.unknown == ("phi", "mu")
+    assert {name for step in steps[2:] for name in step.gone} == {"phi", "mu"}
+    assert all(step.svg().startswith("<svg") and "\\textbf" in step.latex() for step in steps)
+
+
+def test_figures_32_and_33_unknown_noise_leaves_statistics_that_are_functions_of_it() -> None:
+    m = pw.Model("heterogeneous variance")
+    n, j = m.plate("n"), m.plate("j", 2)
+    m.x = pw.Input(plates=(n, j))
+    m.noise = pw.Normal(0, sd=1, plates=j)
+    m.theta = pw.Normal(0, sd=1, plates=j)
+    m.y = pw.Normal(pw.dot(m.x, m.theta, over=j), sd=pw.exp(pw.dot(m.x, m.noise, over=j)), plates=n)
+    left = m.graph(known="y").eliminate("theta").after
+    assert left.unknown == ("noise",)
+    assert [node.kind for node in left.nodes.values() if node.reads] == ["deterministic", "deterministic"]
+    rng = np.random.default_rng(5)
+    x, y, noise = rng.normal(size=(4, 2)), rng.normal(size=4), rng.normal(size=2)
+    covariance = x @ x.T + np.diag(np.exp(2 * x @ noise))
+    expected = -0.5 * (4 * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1] + y @ np.linalg.solve(covariance, y))
+    expected -= 0.5 * (noise @ noise + 2 * np.log(2 * np.pi))
+    assert left.log_density({"x": x, "y": y, "noise": noise}) == pytest.approx(expected, rel=1e-10)
