@@ -124,14 +124,19 @@ def test_ends_that_only_data_know_are_refused_in_words() -> None:
         m.derive(known=["x"])
 
 
-def test_a_machine_with_hidden_units_is_learned() -> None:
-    """Mean weights of a restricted Boltzmann machine with one hidden unit, against a lattice."""
+def one_hidden() -> tuple[pw.Model, np.ndarray]:
+    """A restricted Boltzmann machine with one hidden unit, and rows of it."""
     m = pw.Model("one")
     n, i, level = m.plate("n"), m.plate("i", 2), m.plate("level", 2)
     m.w = pw.Normal(0.5, sd=1, plates=i)
     m.v, m.h = pw.Undirected(levels=level, plates=(n, i)), pw.Undirected(levels=level, plates=n)
     m.potential("pair", m.w * pw.equal(m.v, 1) * pw.equal(m.h, 1))
-    rows = np.array([[1, 1], [0, 0], [1, 1], [1, 0], [1, 1], [0, 0], [0, 1], [1, 1]])
+    return m, np.array([[1, 1], [0, 0], [1, 1], [1, 0], [1, 1], [0, 0], [0, 1], [1, 1]])
+
+
+def test_a_machine_with_hidden_units_is_learned() -> None:
+    """Weights and evidence against a lattice."""
+    m, rows = one_hidden()
     grid = np.linspace(-4.5, 5.5, 301)
     u, w = np.meshgrid(grid, grid, indexing="ij")
     log = -0.5 * ((u - 0.5) ** 2 + (w - 0.5) ** 2)
@@ -144,3 +149,16 @@ def test_a_machine_with_hidden_units_is_learned() -> None:
     mean = float((share * u).sum() / share.sum())
     sd = float(np.sqrt((share * (u - mean) ** 2).sum() / share.sum()))
     assert float(fit["w"].mean[0]) == pytest.approx(mean, abs=0.12 * sd)
+    area = (grid[1] - grid[0]) ** 2 / (2 * np.pi)
+    evidence = m.learn({"v": rows}, goal="evidence", by="laplace").evidence
+    assert evidence.value == pytest.approx(float(np.log(share.sum() * area) + log.max()), abs=0.1)
+
+
+def test_laplace_knows_the_normaliser() -> None:
+    """exp(j) / (2 + 2 exp(j)) for one pair that agrees, whatever the number of pairs that could."""
+    m = pw.Model("pair")
+    m.a, m.b = pw.Undirected(levels=2), pw.Undirected(levels=2)
+    m.j = pw.Normal(0, sd=1.0)
+    m.potential("tie", m.j * pw.equal(m.a, m.b))
+    about = m.learn({"a": 1, "b": 1}, goal="evidence", by="laplace").evidence.value
+    assert about == pytest.approx(m.learn({"a": 1, "b": 1}, goal="evidence").evidence.value, abs=0.02)

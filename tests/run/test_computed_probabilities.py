@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import platewright as pw
 from platewright.errors import ParameterError
@@ -94,3 +96,38 @@ def test_a_state_that_nothing_reaches_may_have_a_row_of_zeros() -> None:
     m.t = pw.where(pw.equal(pw.array([0.0, 1.0], over=face), 1.0), m.p, 1.0 - m.p) * pw.array([1.0, 0.0], over=group)
     m.x = pw.Categorical(m.t[m.g], plates=row)
     assert abs(m.learn({"g": [0, 0, 0], "x": [0, 1, 1]})["p"].mean - 3 / 5) < 0.01
+
+
+def test_thresholds_whose_priors_put_them_in_order_are_taken() -> None:
+    """Ordered grades with the ends held: moderate thresholds lie below the first, those near their priors do not.
+
+    The means are those of a lattice over all four unknowns.
+    """
+    m = pw.Model("grades")
+    row, grade = m.plate("row"), m.plate("grade", 4)
+    m.mu = pw.Normal(3.0, sd=2.0)
+    m.t = pw.Normal(2.5, sd=0.3)
+    below = [0.5 + 0.5 * pw.erf((end - m.mu) / 2**0.5) for end in (1.5, m.t, 4.5)]
+    shares = [below[0], *(pw.maximum(below[k + 1] - below[k], 0.0) for k in (0, 1)), 1.0 - below[2]]
+    m.p = sum(share * pw.array(np.eye(4)[k], over=grade) for k, share in enumerate(shares))
+    m.y = pw.Categorical(m.p, plates=row)
+    counts = np.array([4, 3, 5, 2])
+    mu, t = np.meshgrid(np.linspace(-3, 8, 801), np.linspace(1.5, 4.5, 601), indexing="ij")
+    ends = ndtr(np.stack([np.full_like(mu, 1.5), t, np.full_like(mu, 4.5)]) - mu)
+    chances = np.diff(np.concatenate([0 * mu[None], ends, 1 + 0 * mu[None]]), axis=0)
+    with np.errstate(divide="ignore"):
+        log = np.tensordot(counts, np.log(chances), 1) - 0.5 * ((mu - 3) / 2) ** 2 - 0.5 * ((t - 2.5) / 0.3) ** 2
+    share = np.exp(log - log.max())
+    for seed in range(3):
+        fit = m.learn({"y": np.repeat(np.arange(4), counts)}, by="gibbs", seed=seed)
+        assert float(fit["mu"].mean) == pytest.approx(float((share * mu).sum() / share.sum()), abs=0.06)
+        assert float(fit["t"].mean) == pytest.approx(float((share * t).sum() / share.sum()), abs=0.06)
+
+
+def test_a_sum_that_is_right_only_at_the_mean_of_a_prior_is_refused() -> None:
+    m = pw.Model("centre")
+    face = m.plate("face", 2)
+    m.a = pw.Uniform(0.0, 1.0)
+    m.x = pw.Categorical(m.a * pw.array([1.0, 0.0], over=face) + pw.array([0.0, 0.5], over=face), plates=m.plate("row"))
+    with pytest.raises(ParameterError, match="add up to"):
+        m.learn({"x": [0, 1]})

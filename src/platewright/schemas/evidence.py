@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply
 from platewright.algebra.domain import UNIT
-from platewright.algebra.expression import Reference
+from platewright.algebra.expression import Reference, sums_within
 from platewright.elimination.stepping import graph_of, state_of, steps_of
 from platewright.elimination.tables import summed_out
 from platewright.graph.graph import Factor, Graph
@@ -26,9 +26,10 @@ from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import seen_name
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Goal, Plan
-from platewright.schemas.exact import plan_exact, prepare
+from platewright.schemas.exact import normalisers, plan_exact, prepare
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
 from platewright.schemas.iterated_steps import by_numbers, steps_at_points
+from platewright.schemas.slopes import MOST_WITHIN
 from platewright.schemas.sweep_steps import sweep_steps
 
 POWER = "power@likelihood"
@@ -176,8 +177,11 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         return other_goal(name)
     prepared = prepare(graph)
     now = prepared.graph
-    if now.potentials:
-        return Declined(name, "the model has potentials, whose normaliser may depend on unknowns")
+    minus = normalisers(now)
+    if isinstance(minus, Declined):
+        return Declined(name, minus.reason)
+    if (deep := max((sums_within(factor.expression) for factor in minus), default=0)) > MOST_WITHIN:
+        return Declined(name, f"the normaliser of an undirected component has {deep} sums within sums")
     hidden = [variable for variable in now.unknown if now.nodes[variable].domain.is_finite]
     rest = [variable for variable in now.unknown if variable not in hidden]
     for variable in rest:
@@ -202,9 +206,9 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         goal,
         name,
         f"a Gaussian around the mode of {', '.join(rest) or 'nothing'}{summed}",
-        now.factors,
+        (*now.factors, *minus),
         tuple(hidden),
-        objective=done.factors,
+        objective=(*done.factors, *minus),
         steps=tuple(steps),
         barren=prepared.barren,
         proper=proper,
