@@ -57,7 +57,7 @@ from platewright.language.constructors import (
     Wishart,
 )
 from platewright.language.decision import Action, Utility
-from platewright.language.distribution import Input, Undirected, array, identity
+from platewright.language.distribution import Input, Recursion, Undirected, array, identity
 from platewright.language.functions import (
     absolute,
     arctan,
@@ -138,6 +138,7 @@ __all__ = [
     "OrderedProbit",
     "Pareto",
     "Poisson",
+    "Recursion",
     "SkewNormal",
     "Split",
     "Structures",

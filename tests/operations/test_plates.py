@@ -95,9 +95,8 @@ def test_lemma_6_1_one_step_back() -> None:
     assert_same_joint(graph, result.after)
     m.change = m.z - m.lag("z")
     m.u = Normal(m.lag("change"), sd=1, start=0.0, plates=step)
-    refused = remove_deterministic(read_graph(m, ["y"]), "change")
-    assert isinstance(refused, Declined)
-    assert "change" in refused.reason or "lag" in refused.reason
+    result = step_of(remove_deterministic(read_graph(m, ["y"]), "change"))
+    assert_same_joint(read_graph(m, ["y"]), result.after)
 
 
 def test_lemma_6_1_through_membership() -> None:

@@ -285,8 +285,8 @@ def where(condition: object, then: object, otherwise: object) -> Expression:
 
 
 def lag(index: Expression) -> Expression:
-    """The previous position of an index."""
-    if not isinstance(index, Index):
+    """The previous position of an index, or one before that."""
+    if not isinstance(index, (Index, Lag)):
         raise ModelError("a lag needs the index of an ordered plate", expected="m.lag('z') inside the plate of z")
     return Lag(index)
 

@@ -29,6 +29,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -38,6 +39,7 @@ from platewright.algebra.grouped import Grouped, group_sums, grouped
 from platewright.algebra.lazy import special
 from platewright.algebra.lgamma import lgamma
 from platewright.algebra.scaled_lgamma import log_beta, scaled_lgamma
+from platewright.algebra.scanning import loop_of, run_scan
 
 Array = np.ndarray
 
@@ -194,7 +196,22 @@ def _evaluate(expression: Expression, environment: Environment, scope: tuple[Ind
         case Root(matrix, row, column, at_row, at_column):
             root = np.linalg.cholesky(_matrix(matrix, row, column, environment, scope))
             return _element(root, inner(at_row), inner(at_column))
+        case Scan():
+            tables = _scanned(expression, environment)
+            at = (*loop_of(expression).outer, *expression.at)
+            return _look_up(tables[expression.states.index(expression.state)], [inner(part) for part in at], len(scope))
     raise TypeError(f"not an expression: {expression!r}")
+
+
+def _scanned(scan: Scan, environment: Environment) -> list[Array]:
+    """The states of a scan at all steps."""
+    loop, sizes = loop_of(scan), environment.sizes
+    inputs = [np.array(evaluate(one.expression, environment, one.axes)) for one in loop.inputs]
+
+    def body(written: Expression, axes: tuple[Index, ...]) -> Callable[[Mapping[str, Array]], Array]:
+        return lambda values: evaluate(written, Environment(values, sizes), axes)
+
+    return run_scan(scan, sizes, inputs, [body(*pair) for pair in zip(loop.bodies, loop.axes, strict=True)])
 
 
 def _inexact(x: object) -> Array:

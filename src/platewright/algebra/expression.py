@@ -15,55 +15,14 @@ from operator import is_
 from typing import Any
 
 from platewright.algebra.kept import kept
+from platewright.algebra.leaves import Constant as Constant
+from platewright.algebra.leaves import Index as Index
+from platewright.algebra.leaves import Lag as Lag
+from platewright.algebra.leaves import Literal as Literal
+from platewright.algebra.leaves import Reference as Reference
+from platewright.algebra.leaves import Size as Size
 from platewright.algebra.node import Expression as Expression
 from platewright.algebra.node import builders, node
-
-
-@node
-class Constant(Expression):
-    """A number."""
-
-    value: float
-
-
-@node
-class Index(Expression):
-    """A position on a plate; two indices over one plate differ by name. Its value is the position, from 0."""
-
-    name: str
-    plate: str
-
-
-@node
-class Lag(Expression):
-    """The previous position on an ordered plate; stands only inside a reference."""
-
-    index: Index
-
-
-@node
-class Reference(Expression):
-    """A variable at given positions: `mu[k]`, `mu[z[n]]`, `x[n, j]`."""
-
-    name: str
-    indices: tuple[Expression, ...] = ()
-
-
-@node
-class Literal(Expression):
-    """A table of numbers written in the model; `plates` names its axes, `indices` says where it is looked up."""
-
-    values: tuple[float, ...]
-    shape: tuple[int, ...]
-    plates: tuple[str, ...]
-    indices: tuple[Expression, ...]
-
-
-@node
-class Size(Expression):
-    """The number of elements of a plate."""
-
-    plate: str
 
 
 @node
@@ -186,6 +145,38 @@ class Root(Expression):
     at_column: Expression
 
 
+@node
+class Before(Expression):
+    """A state of the scan around it: as many steps ago as lags stand at its step, none for a state listed earlier.
+
+    Steps are counted in the order of the scan, so that in one that runs backward they lead to later positions.
+    """
+
+    state: str
+    indices: tuple[Expression, ...]
+
+
+@node
+class Scan(Expression):
+    """A state at a place, where each step of all states follows from the steps before: `h[t] = f(h[t-1], ...)`.
+
+    `axes` are those of each state; all of them have `step`, and they are bound in the bodies.
+    """
+
+    step: Index
+    states: tuple[str, ...]
+    axes: tuple[tuple[Index, ...], ...]
+    bodies: tuple[Expression, ...]
+    backward: bool
+    state: str
+    at: tuple[Expression, ...]
+
+    @property
+    def whole(self) -> Scan:
+        """The same scan asked for its first state as it stands: what two looks into one scan have in common."""
+        return Scan(self.step, self.states, self.axes, self.bodies, self.backward, self.states[0], self.axes[0])
+
+
 Binder = Sum | LogSumExp | Maximum | Quadratic | LogDeterminant | Inverse | Root
 
 ZERO = Constant(0.0)
@@ -224,6 +215,10 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (matrix,)
         case Inverse(matrix, _, _, at_row, at_column) | Root(matrix, _, _, at_row, at_column):
             return (matrix, at_row, at_column)
+        case Before(_, indices):
+            return indices
+        case Scan(bodies=bodies, at=at):
+            return (*bodies, *at)
     raise TypeError(f"not an expression: {expression!r}")
 
 
@@ -237,6 +232,8 @@ def bound(expression: Expression) -> tuple[Index, ...]:
             return (row, column)
         case Inverse(_, row, column, _, _) | Root(_, row, column, _, _):
             return (row, column)
+        case Scan(axes=axes):
+            return tuple(dict.fromkeys(index for one in axes for index in one))
     return ()
 
 
@@ -297,6 +294,9 @@ def free_indices(expression: Expression) -> frozenset[Index]:
             return inner | free_indices(at_row) | free_indices(at_column)
         case Quadratic(residual, matrix, row, column):
             return (free_indices(residual) | free_indices(matrix)) - {row, column}
+        case Scan(bodies=bodies, at=at):
+            inner = frozenset[Index]().union(*map(free_indices, bodies)) - frozenset(bound(expression))
+            return inner.union(*map(free_indices, at))
     found: frozenset[Index] = frozenset()
     for child in children(expression):
         found |= free_indices(child)
@@ -367,4 +367,9 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return build.inverse(parts[0], row, column, *parts[1:])
         case Root(_, row, column):
             return Root(parts[0], row, column, *parts[1:])
+        case Before(state):
+            return Before(state, parts)
+        case Scan(step, states, axes, bodies, backward, state):
+            count = len(bodies)
+            return Scan(step, states, axes, parts[:count], backward, state, parts[count:])
     raise TypeError(f"not an expression: {expression!r}")

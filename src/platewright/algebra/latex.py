@@ -12,6 +12,7 @@ import math
 from platewright.algebra.expression import (
     Add,
     AtMost,
+    Before,
     Call,
     Constant,
     Expression,
@@ -28,6 +29,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -133,12 +135,15 @@ def _latex(expression: Expression) -> tuple[str, int]:
         case Index(name, _):
             return index_latex(name), _ATOM
         case Lag(index):
-            return f"{index_latex(index.name)}-1", _SUM
+            back, place = 1, index
+            while isinstance(place, Lag):
+                back, place = back + 1, place.index
+            return f"{latex(place)}-{back}", _SUM
         case Size(plate):
             return f"N_{{\\mathrm{{{escaped(plate)}}}}}", _ATOM
         case Reference(name, indices) if "@" in name:
             return f"{index_latex(name.partition('@')[0])}({_listed(indices)})", _ATOM
-        case Reference(name, indices):
+        case Before(name, indices) | Reference(name, indices) | Scan(state=name, at=indices):
             return symbol(name, tuple(latex(part) for part in indices)), _ATOM
         case Literal(values, _, _, indices):
             shown = ", ".join(number_latex(value) for value in values[:MOST_SHOWN])

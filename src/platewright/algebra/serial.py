@@ -15,6 +15,7 @@ from typing import Any
 from platewright.algebra.expression import (
     Add,
     AtMost,
+    Before,
     Call,
     Constant,
     Expression,
@@ -31,6 +32,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -44,7 +46,7 @@ DEEPEST = 200
 _FIELDS: dict[type[Expression], tuple[str, ...]] = {
     Constant: ("number",),
     Index: ("text", "text"),
-    Lag: ("index",),
+    Lag: ("place",),
     Size: ("text",),
     Power: ("expression", "expression"),
     Sum: ("index", "expression"),
@@ -58,10 +60,17 @@ _FIELDS: dict[type[Expression], tuple[str, ...]] = {
     Inverse: ("expression", "index", "index", "expression", "expression"),
     Root: ("expression", "index", "index", "expression", "expression"),
     Literal: ("numbers", "sizes", "texts", "expressions"),
+    Scan: ("index", "texts", "axes", "expressions", "truth", "text", "expressions"),
 }
 """Nodes with a fixed number of fields, and what each field holds."""
 
-_OPEN: dict[type[Expression], tuple[str, ...]] = {Add: (), Multiply: (), Reference: ("text",), Call: ("text",)}
+_OPEN: dict[type[Expression], tuple[str, ...]] = {
+    Add: (),
+    Multiply: (),
+    Reference: ("text",),
+    Before: ("text",),
+    Call: ("text",),
+}
 """Nodes whose last field is a tuple of expressions; they are written after the others without a list of their own."""
 
 _NODES = {node.__name__: node for node in (*_FIELDS, *_OPEN)}
@@ -100,7 +109,18 @@ def expression_from_json(data: object, depth: int = 0) -> Expression:
         raise FormatError(f"a table of shape {made.shape} with {len(made.values)} numbers")
     if isinstance(made, Literal) and not len(made.shape) == len(made.plates) == len(made.indices):
         raise FormatError(f"a table with {len(made.shape)} axes and {len(made.plates)} plates")
+    if isinstance(made, Scan) and not _is_scan(made):
+        raise FormatError("a scan whose states, axes and bodies do not belong together")
     return made
+
+
+def _is_scan(made: Scan) -> bool:
+    """Whether there is a body and the step for each state, and a place for each axis of the one that is asked for."""
+    if not len(made.states) == len(set(made.states)) == len(made.axes) == len(made.bodies):
+        return False
+    if made.state not in made.states or any(axes.count(made.step) != 1 for axes in made.axes):
+        return False
+    return len(made.at) == len(made.axes[made.states.index(made.state)])
 
 
 def _open_node(node: type[Expression], data: list[object], depth: int) -> Expression:
@@ -154,6 +174,20 @@ def index_from_json(data: object) -> Index:
     return found
 
 
+def _place_from_json(data: object, depth: int) -> Expression:
+    """An index, or a place some steps before one."""
+    found = expression_from_json(data, depth)
+    if not isinstance(found, (Index, Lag)):
+        raise FormatError(f"{_shown(data)} is no place of a sequence")
+    return found
+
+
+def _truth_from_json(data: object, depth: int) -> bool:
+    if not isinstance(data, bool):
+        raise FormatError(f"{_shown(data)} is neither true nor false")
+    return data
+
+
 def size_from_json(data: object) -> int:
     """A whole number from 0."""
     if isinstance(data, bool) or not isinstance(data, int) or data < 0:
@@ -174,11 +208,17 @@ _WRITERS: dict[str, Callable[[Any, int], object]] = {
     "sizes": lambda values, depth: [int(value) for value in values],
     "texts": lambda values, depth: list(values),
     "expressions": lambda parts, depth: [expression_json(part, depth) for part in parts],
+    "place": expression_json,
+    "truth": lambda value, depth: bool(value),
+    "axes": lambda axes, depth: [[expression_json(index, depth) for index in one] for one in axes],
 }
 _READERS: dict[str, Callable[[Any, int], object]] = {
     "number": lambda data, depth: number_from_json(data),
     "text": lambda data, depth: text_from_json(data),
     "index": lambda data, depth: index_from_json(data),
+    "place": _place_from_json,
+    "truth": _truth_from_json,
+    "axes": lambda data, depth: tuple(tuple(map(index_from_json, list_from_json(one))) for one in list_from_json(data)),
     "expression": expression_from_json,
     "numbers": lambda data, depth: tuple(number_from_json(value) for value in list_from_json(data)),
     "sizes": lambda data, depth: tuple(size_from_json(value) for value in list_from_json(data)),

@@ -6,6 +6,7 @@ substitute(sum_i a[i] b[j], {j: i})      is      sum_i' a[i'] b[i]
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from platewright.algebra.expression import (
     Index,
@@ -15,6 +16,7 @@ from platewright.algebra.expression import (
     Maximum,
     Quadratic,
     Root,
+    Scan,
     Sum,
     all_indices,
     bound,
@@ -50,6 +52,9 @@ def substitute(whole: Expression, changes: Mapping[Expression, Expression]) -> E
         at_row, at_column = substitute(whole.at_row, changes), substitute(whole.at_column, changes)
         element = builders().inverse if isinstance(whole, Inverse) else Root
         return element(substitute(whole.matrix, inner_changes), whole.row, whole.column, at_row, at_column)
+    if isinstance(whole, Scan):
+        bodies = tuple(substitute(body, inner_changes) for body in whole.bodies)
+        return replace(whole, bodies=bodies, at=tuple(substitute(part, changes) for part in whole.at))
     return rebuild(whole, lambda part: substitute(part, inner_changes))
 
 
@@ -85,4 +90,7 @@ def rename_bound(whole: Expression, clashing: list[Index], taken: set[Index]) ->
             return Inverse(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
         case Root(matrix, row, column, at_row, at_column):
             return Root(substitute(matrix, changes), renamed(row), renamed(column), at_row, at_column)
+        case Scan(step, _, axes, bodies):
+            moved = tuple(tuple(map(renamed, one)) for one in axes)
+            return replace(whole, step=renamed(step), axes=moved, bodies=tuple(substitute(b, changes) for b in bodies))
     return whole

@@ -36,11 +36,14 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
     free_indices,
 )
+from platewright.algebra.reductions import largest, log_sum_exp
+from platewright.algebra.scanning import loop_of, run_scan
 
 Array = np.ndarray
 Axes = tuple[Index, ...]
@@ -66,6 +69,7 @@ class Tape:
         """Whether products are computed such that an exact zero wins over an infinity."""
         self._rank: dict[Index, int] = {}
         self._known: dict[object, Slot] = {}
+        self._scans: dict[Expression, list[Slot]] = {}
         self._inputs: dict[str, int] = {}
         self._moves: list[bool] = []
         self._fixed: list[tuple[int, Operation, tuple[int, ...]]] = []
@@ -165,7 +169,7 @@ class Tape:
             case Index(_, plate):
                 return self._constant(np.arange(self.sizes[plate]), self._sorted((expression,)))
             case Lag(index):
-                return self._step(lambda x: np.maximum(x - 1, 0), (self.add(index),), (index,))
+                return self._step(lambda x: np.maximum(x - 1, 0), (slot := self.add(index),), slot.axes)
             case Reference(name, indices):
                 return self._looked_up(self._input(name), indices)
             case Literal(values, shape, _, indices):
@@ -181,9 +185,9 @@ class Tape:
             case Sum():
                 return self._sum(expression)
             case LogSumExp(index, body):
-                return self._reduced(_log_sum_exp, index, body)
+                return self._reduced(log_sum_exp, index, body)
             case Maximum(index, body):
-                return self._reduced(_largest, index, body)
+                return self._reduced(largest, index, body)
             case Indicator(left, right):
                 return self._together(lambda a, b: 1.0 * np.equal(a, b), [self.add(left), self.add(right)])
             case AtMost(low, high):
@@ -334,7 +338,20 @@ class Tape:
                 return self._element(np.linalg.inv, matrix, (row, column), (at_row, at_column))
             case Root(matrix, row, column, at_row, at_column):
                 return self._element(np.linalg.cholesky, matrix, (row, column), (at_row, at_column))
+            case Scan():
+                return self._scan(expression)
         raise TypeError(f"not an expression: {expression!r}")
+
+    def _scan(self, scan: Scan) -> Slot:
+        """A state at a place; all states at all steps are computed together, once."""
+        loop = loop_of(scan)
+        if scan.whole not in self._scans:
+            sources = [self.broadcast(self.add(one.expression), one.axes) for one in loop.inputs]
+            bodies = [_of_names(self.sizes, loop.names, *pair) for pair in zip(loop.bodies, loop.axes, strict=True)]
+            whole = self._step(lambda *inputs: run_scan(scan, self.sizes, inputs, bodies), sources, ())
+            self._scans[scan.whole] = [self._step(lambda x, n=n: x[n], (whole,), ()) for n in range(len(bodies))]
+        table = self._scans[scan.whole][scan.states.index(scan.state)]
+        return self._looked_up(table, (*loop.outer, *scan.at))
 
     def _element(
         self, whole: Operation, matrix: Expression, own: tuple[Index, Index], at: tuple[Expression, Expression]
@@ -359,19 +376,23 @@ class Tape:
         return self._step(lambda x, s: np.einsum(rule, x, s, x), (vector, table), axes)
 
 
+def _of_names(
+    sizes: Mapping[str, int], names: Sequence[str], written: Expression, axes: Axes
+) -> Callable[[Mapping[str, Array]], Array]:
+    """An expression as a function of the values of its names."""
+    tape = Tape(sizes, names)
+    slot = tape.broadcast(tape.add(written), axes)
+    tape.fix({})
+
+    def found(values: Mapping[str, Array]) -> Array:
+        tape.run(values)
+        return np.asarray(tape[slot])
+
+    return found
+
+
 def _whole(x: Any) -> Array:
     return np.asarray(x).astype(np.intp)
-
-
-def _largest(values: Array, axis: int) -> Array:
-    return np.asarray(np.max(np.asarray(values, dtype=float), axis=axis, initial=-np.inf))
-
-
-def _log_sum_exp(x: Array, axis: int) -> Array:
-    top = np.max(x, axis=axis, keepdims=True)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    found: Array = np.log(np.sum(np.exp(x - safe), axis=axis)) + np.squeeze(safe, axis)
-    return found
 
 
 FUNCTIONS: Mapping[str, Operation] = direct.FUNCTIONS

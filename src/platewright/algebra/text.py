@@ -5,6 +5,7 @@ from __future__ import annotations
 from platewright.algebra.expression import (
     Add,
     AtMost,
+    Before,
     Call,
     Constant,
     Expression,
@@ -21,6 +22,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -54,12 +56,15 @@ def _text(expression: Expression) -> tuple[str, int]:
         case Index(name, _):
             return name, _ATOM
         case Lag(index):
-            return f"{index.name}-1", _SUM
+            back, place = 1, index
+            while isinstance(place, Lag):
+                back, place = back + 1, place.index
+            return f"{text(place)}-{back}", _SUM
         case Size(plate):
             return f"#{plate}", _ATOM
         case Reference(name, ()):
             return name, _ATOM
-        case Reference(name, indices):
+        case Before(name, indices) | Reference(name, indices):
             return f"{name}[{', '.join(text(part) for part in indices)}]", _ATOM
         case Literal(values, _, _, indices):
             shown = ", ".join(number(value) for value in values[:6]) + (", ..." if len(values) > 6 else "")
@@ -92,6 +97,10 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"inverse_{row.name},{column.name}({text(matrix)})[{text(at_row)}, {text(at_column)}]", _ATOM
         case Root(matrix, row, column, at_row, at_column):
             return f"root_{row.name},{column.name}({text(matrix)})[{text(at_row)}, {text(at_column)}]", _ATOM
+        case Scan(_, states, axes, bodies, backward, state, at):
+            way = "backward" if backward else "forward"
+            lines = [f"{text(Before(one, own))} = {text(body)}" for one, own, body in zip(states, axes, bodies)]
+            return f"{way}({'; '.join(lines)}).{state}[{', '.join(text(part) for part in at)}]", _ATOM
     raise TypeError(f"not an expression: {expression!r}")
 
 

@@ -14,9 +14,10 @@ from types import MappingProxyType
 from typing import Any
 
 from platewright.algebra.build import add, totals
-from platewright.algebra.expression import Expression, Index, Lag, Reference, names, walk
+from platewright.algebra.expression import Expression, Index, Lag, names, references
 from platewright.algebra.facts import Facts
 from platewright.errors import CycleError, UnknownName, shown_name, shown_text
+from platewright.graph.recursions import with_scans
 from platewright.language.model import Model
 from platewright.language.plate import Plate
 from platewright.language.variable import Potential, Variable
@@ -202,7 +203,7 @@ def read_graph(model: Model, known: Iterable[str] = ()) -> Graph:
         if name not in model.variables:
             visible = [variable for variable in model.variables if "@" not in variable]
             raise UnknownName(name, visible, where="known=")
-    graph = Graph(model.title, model.plates, model.variables, model.potentials, names_known)
+    graph = Graph(model.title, model.plates, with_scans(model.variables), model.potentials, names_known)
     topological(graph)
     return graph
 
@@ -222,7 +223,7 @@ def parents_now(graph: Graph) -> dict[str, frozenset[str]]:
     """For each node the parents that it looks at in another way than a step back."""
     found: dict[str, frozenset[str]] = {}
     for name, node in graph.nodes.items():
-        places = [part for part in walk(node.log_density) if isinstance(part, Reference)]
+        places = references(node.log_density if node.definition is None else node.definition)
         back = {part.name for part in places if any(isinstance(at, Lag) for at in part.indices)}
         now = {part.name for part in places if not any(isinstance(at, Lag) for at in part.indices)}
         found[name] = graph.parents[name] - (back - now)

@@ -235,6 +235,23 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Recursion:
+    """A function of earlier elements along an ordered plate, for which `start=` stands at the first ones.
+
+    `m.h = pw.Recursion(m.w + m.b * m.lag("h"), start=1.0, plates=step)`; those that feed each other are written alike.
+    """
+
+    value: object
+    start: object
+    plates: tuple[Plate, ...]
+
+    def __init__(self, value: object, *, start: object, plates: Plate | Sequence[Plate]) -> None:
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "plates", as_plates(plates))
+
+
+@dataclass(frozen=True)
 class Undirected:
     """A variable of an undirected component: its distribution comes from the potentials around it."""
 

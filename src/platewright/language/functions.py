@@ -45,12 +45,16 @@ def _check_like(side: Expression, over: Plate) -> None:
 
     The plates of a previous value are not known yet: in such a sum it must say on which it is.
     """
-    from platewright.algebra.expression import Lag, Reference, free_indices, walk
-    from platewright.language.naming import PENDING
+    from platewright.algebra.expression import Reference, free_indices, walk
+    from platewright.language.past import is_pending
 
     if over.like is None or over.index in (found := free_indices(side)):
         return
-    before = [node for node in walk(side) if isinstance(node, Reference) and node.indices == (Lag(PENDING),)]
+    before = [
+        node
+        for node in walk(side)
+        if isinstance(node, Reference) and len(node.indices) == 1 and is_pending(node.indices[0])
+    ]
     if not before and all(index.plate != over.like for index in found):
         return
     shown = f"m.lag('{before[0].name}')" if before else f"`{side}`"

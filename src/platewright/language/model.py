@@ -14,23 +14,32 @@ from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
-from platewright.algebra.build import expression
+from platewright.algebra.build import expression, where
 from platewright.algebra.domain import BINARY, REAL, Domain
 from platewright.algebra.expression import (
     Expression,
     Index,
-    Lag,
     Literal,
     Reference,
     free_indices,
     names,
-    walk,
 )
 from platewright.algebra.indexing import at_home
 from platewright.errors import CycleError, ModelError, NameTaken, PlateError, UnknownName, nearest
 from platewright.language.decision import Action, Utility
-from platewright.language.distribution import Distribution, Input, Undirected, check_plate
-from platewright.language.naming import PENDING, align, named, no_start
+from platewright.language.distribution import Distribution, Input, Recursion, Undirected, check_plate
+from platewright.language.naming import align, named, no_start
+from platewright.language.past import (
+    PENDING,
+    beginning_of,
+    deepest_look,
+    looked_back_at,
+    looks_back,
+    ordered,
+    step_told,
+    steps_before,
+    written_out,
+)
 from platewright.language.picking import Picking
 from platewright.language.plate import Plate, beginning, check_labels, check_size, membership
 from platewright.language.references import check_references
@@ -147,25 +156,19 @@ class Model:
             self._variables[column] = Variable(column, "input", (plate.index,), BINARY)
         return plate
 
-    def lag(self, name: str | Expression) -> Expression:
-        """A variable at the previous element of its ordered plate; the variable may be the one being defined."""
-        if isinstance(name, Reference):
-            if any(isinstance(part, Lag) for part in walk(name)):
-                raise ModelError(
-                    f"m.lag of {name}, which is a step back already",
-                    expected="one step back",
-                    hint="give the variable a value for each pair of steps, and let it move from pair to pair",
-                )
-            name = name.name
-        if not isinstance(name, str):
-            raise ModelError(f"m.lag of {name!r}", expected="the name of a variable, or the variable")
+    def lag(self, name: str | Expression, back: int = 1) -> Expression:
+        """A variable at the previous element of its ordered plate, or `back` elements before.
+
+        The variable may be the one being defined, or by its name one that is defined later.
+        """
+        name = looked_back_at(name, back)
         if name not in self._variables:
-            return at_home(Reference(name, (Lag(PENDING),)), self._picking)
+            return at_home(Reference(name, (steps_before(PENDING, back),)), self._picking)
         variable = self._variables[name]
         steps = [axis for axis in variable.axes if self._plates.get(axis.plate, Plate("")).ordered]
         if not steps:
             raise ModelError(f"`{name}` is on no ordered plate", expected="m.plate(..., ordered=True)")
-        indices = tuple(Lag(axis) if axis == steps[-1] else axis for axis in variable.axes)
+        indices = tuple(steps_before(axis, back) if axis == steps[-1] else axis for axis in variable.axes)
         return at_home(Reference(name, indices), self._picking)
 
     def potential(
@@ -230,6 +233,8 @@ class Model:
         match value:
             case Distribution():
                 return self._read_distribution(name, value)
+            case Recursion():
+                return self._read_recursion(name, value)
             case Input(plates, levels):
                 self._check_plates(name, plates)
                 return Variable(name, "input", tuple(p.index for p in plates), self._levels(name, levels))
@@ -252,8 +257,7 @@ class Model:
                     raise CycleError(
                         f"`{name}` is a function of its own previous element",
                         where=f"definition of {name}",
-                        expected="a function of other variables; only a distribution has a start=",
-                        hint=f"compute the column beforehand and give it: pw.Input(plates=...) for `{name}`",
+                        expected=f"pw.Recursion({written}, start=..., plates=...), whose first element is `start`",
                     )
                 axes = self._axes_of(written)
                 definition = align(name, written, axes, (), self._plates)
@@ -265,22 +269,31 @@ class Model:
                     hint="give arrays their axes by name: pw.array(values, over=plate)",
                 )
 
+    def _read_recursion(self, name: str, value: Recursion) -> Variable:
+        """A function of earlier elements, with its first ones."""
+        self._check_plates(name, value.plates)
+        after, start = expression(value.value), expression(value.start)
+        for written in (after, start):
+            self._check_parts(name, written)
+        own = tuple(plate.index for plate in value.plates)
+        step = ordered(name, value.plates)
+        after, start = (align(name, written, own, (), self._plates) for written in (after, start))
+        definition = where(beginning_of(step, max(deepest_look(after, step.index, self._variables), 1)), start, after)
+        return Variable(name, "deterministic", own, REAL, definition=definition)
+
     def _read_distribution(self, name: str, value: Distribution) -> Variable:
         start = value.start.given.values() if isinstance(value.start, Distribution) else (value.start,)
         for part in (*value.given.values(), *start):
             if isinstance(part, Expression):
                 self._check_parts(name, part)
         self._check_plates(name, value.plates if value.over is None else (*value.plates, value.over))
-        variable = named(name, value, self._plates)
-        if value.start is None and self._looks_back(variable.log_density):
+        steps = next((plate for plate in value.plates if plate.ordered), None)
+        parts = [part for part in value.given.values() if isinstance(part, Expression)]
+        looks = [0 if steps is None else deepest_look(part, steps.index, self._variables) for part in parts]
+        variable = named(name, value, self._plates, max([1, *looks]))
+        if value.start is None and any(looks_back(part) for part in written_out(variable.log_density, self._variables)):
             raise no_start(name)
         return variable
-
-    def _looks_back(self, written: Expression) -> bool:
-        """Whether an expression, with all functions written out, refers to a previous element."""
-        functions = [self._variables[n] for n in names(written) if n in self._variables]
-        inner = [found.definition for found in functions if found.definition is not None]
-        return any(isinstance(node, Lag) for node in walk(written)) or any(self._looks_back(part) for part in inner)
 
     def __getattr__(self, name: str) -> Reference:
         if name.startswith("__") or "_variables" not in self.__dict__:
@@ -359,7 +372,7 @@ class Model:
 
     def _axes_of(self, written: Expression) -> tuple[Index, ...]:
         """The axes of an expression: a table of numbers keeps the order of its `over=`."""
-        axes = self._ordered_axes(free_indices(written))
+        axes = self._ordered_axes(free_indices(step_told(written, self._plates)))
         if isinstance(written, Literal) and all(isinstance(index, Index) for index in written.indices):
             return tuple(index for index in written.indices if isinstance(index, Index) and index in axes)
         return axes

@@ -24,15 +24,13 @@ from platewright.errors import ModelError, ParameterError, PlateError, UnknownNa
 from platewright.family import Argument, Family, filled
 from platewright.language.distribution import Distribution, literal
 from platewright.language.parameters import check_bounds, check_parameter
-from platewright.language.plate import Plate, beginning, membership, root_of
+from platewright.language.past import PENDING, beginning_of, is_pending, ordered
+from platewright.language.plate import Plate, membership, root_of
 from platewright.language.variable import Variable
 
-PENDING = Index("lag?", "lag?")
-"""Stands for the ordered plate of a variable that refers to its own past before it is named."""
 
-
-def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) -> Variable:
-    """The variable that `m.name = distribution` declares."""
+def named(name: str, distribution: Distribution, plates: Mapping[str, Plate], back: int = 1) -> Variable:
+    """The variable that `m.name = distribution` declares, which looks at most so many steps back."""
     family = distribution.family
     own = tuple(plate.index for plate in distribution.plates)
     check_bounds(name, family, distribution.given)
@@ -46,8 +44,8 @@ def named(name: str, distribution: Distribution, plates: Mapping[str, Plate]) ->
     if distribution.start is not None:
         at_start = _start(name, distribution, own, axes, plates)
         begin = _parameters(family, at_start, axes)
-        step = _ordered(name, distribution.plates)
-        first = Reference(beginning(step.name), (step.index,))
+        step = ordered(name, distribution.plates)
+        first = beginning_of(step, back)
         density = where(first, _density(distribution, begin, x, axes), density)
         canonical = {
             word: Argument(where(first, begin[word].expression, later.expression), later.axes)
@@ -208,7 +206,7 @@ def align(
         changes[index] = route
     step = next((plates[index.plate] for index in own if plates[index.plate].ordered), None)
     for node in walk(written):
-        if isinstance(node, Reference) and Lag(PENDING) in node.indices:
+        if isinstance(node, Reference) and any(map(is_pending, node.indices)):
             if step is None:
                 raise ModelError(
                     f"`{name}` uses m.lag but none of its plates is ordered", expected="m.plate(..., ordered=True)"
@@ -219,14 +217,15 @@ def align(
 
 def _lagged(name: str, node: Reference, step: Index, axes: tuple[Index, ...]) -> tuple[Expression, ...]:
     """The place one step back: other axes as they are, or where they were indexed."""
-    given = [part for part in node.indices if part != Lag(PENDING)]
+    back = next(part for part in node.indices if is_pending(part))
+    given = [part for part in node.indices if part != back]
     others = [index for index in axes if index != step]
     if len(given) > len(others):
         raise ModelError(
             f"m.lag('{name}') is indexed with {len(given)} positions", expected=f"at most {len(others)} beside the step"
         )
     chosen = iter([*given, *others[len(given) :]])
-    return tuple(Lag(index) if index == step else next(chosen) for index in axes)
+    return tuple(put_in(back, {PENDING: index}) if index == step else next(chosen) for index in axes)
 
 
 def _membership_route(plate: str, own: tuple[Index, ...], plates: Mapping[str, Plate]) -> Expression | None:
@@ -293,13 +292,6 @@ def _start(
         return _arguments(name, distribution, start.given, own, axes, plates)
     first = next(iter(distribution.given))
     return _arguments(name, distribution, {**distribution.given, first: start}, own, axes, plates)
-
-
-def _ordered(name: str, own: tuple[Plate, ...]) -> Plate:
-    for plate in own:
-        if plate.ordered:
-            return plate
-    raise ModelError(f"`{name}` has a start but none of its plates is ordered", expected="m.plate(..., ordered=True)")
 
 
 def _optional(name: str, distribution: Distribution, density: Expression) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from platewright.algebra.expression import Constant, Expression, Index, Lag, Literal, Reference, walk
 from platewright.errors import ParameterError, PlateError, UnknownName
-from platewright.language.naming import PENDING
+from platewright.language.past import is_pending
 from platewright.language.plate import Plate, root_of
 from platewright.language.ranges import range_of
 from platewright.language.variable import Variable
@@ -46,8 +46,8 @@ class _Definition:
     def check(self, node: Expression) -> None:
         """One part of the definition."""
         if isinstance(node, Reference):
-            if Lag(PENDING) in node.indices and node.name == self.name:
-                return
+            if any(map(is_pending, node.indices)):
+                return  # its own past, or that of a variable which is defined later: the graph looks it up
             if node.name not in self.variables:
                 visible = [known for known in self.variables if "@" not in known]
                 raise UnknownName(node.name, visible, where=self.where)

@@ -159,8 +159,8 @@ class _Writer:
                 return self.reference(name, indices, place)
             case Index() if whole in place:
                 return Constant(float(place[whole]))
-            case Lag(index) if index in place:
-                return Constant(float(place[index] - 1))
+            case Lag(later) if isinstance(now := self.written(later, place), Constant):
+                return Constant(now.value - 1.0)
             case Size(plate) if plate in self.sizes:
                 return Constant(float(self.sizes[plate]))
             case Sum(index, body) if index.plate in self.sizes:

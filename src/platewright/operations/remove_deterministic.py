@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from platewright.algebra.build import substitute
-from platewright.algebra.expression import Expression, Index, Lag, Reference, names, walk
+from platewright.algebra.expression import Expression, Index, Reference, names
 from platewright.errors import ModelError
 from platewright.graph.determinism import nondeterministic
 from platewright.graph.graph import Graph, topological
@@ -88,11 +88,7 @@ def _definition_at(axes: tuple[Index, ...], definition: Expression) -> Replaceme
     """The definition of a node as a function of the place it is taken at."""
 
     def taken_at(reference: Reference) -> Expression:
-        taken = substitute(definition, dict(zip(axes, reference.indices, strict=True)))
-        for part in walk(taken):
-            if isinstance(part, Lag) and not isinstance(part.index, Index):
-                raise ModelError(f"`{reference}` looks back more than one step")
-        return taken
+        return substitute(definition, dict(zip(axes, reference.indices, strict=True)))
 
     return taken_at
 

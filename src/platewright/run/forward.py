@@ -9,13 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import ZERO, Expression, Index, Lag, Reference, walk
-from platewright.algebra.put_in import put_in
+from platewright.algebra.expression import ZERO, Index
 from platewright.errors import PlatewrightError, SizeError
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
-from platewright.language.plate import beginning
 from platewright.language.variable import Variable
+from platewright.run.along_steps import Draw, circle_around, drawn_along, step_of
 from platewright.run.exact.posterior import Posterior, lift
 
 DRAW = Index("draw@", "draw@")
@@ -77,7 +76,9 @@ def extended(
         here = Environment({**environment.values, **found}, sizes)
         if node.definition is not None and not node.parents <= here.values.keys():
             continue  # it hangs on what is still to be decided
-        if node.definition is not None:
+        if together := with_circle(graph, name, here, frozenset(found), generator, (DRAW,)):
+            found |= together
+        elif node.definition is not None:
             lifted = lift(node.definition, frozenset(found), DRAW)
             found[name] = np.array(evaluate(lifted, here, (DRAW, *node.axes)))
         elif node.family is not None:
@@ -103,7 +104,9 @@ def replicated(
         try:
             check_room(name, count, (sizes[axis.plate] for axis in node.axes), "ask for fewer draws")
             here = Environment({**environment.values, **found}, sizes)
-            if node.definition is not None:
+            if together := with_circle(graph, name, here, frozenset(found), generator, (DRAW,)):
+                found |= together
+            elif node.definition is not None:
                 lifted = lift(node.definition, frozenset(found), DRAW)
                 found[name] = np.array(evaluate(lifted, here, (DRAW, *node.axes)))
             else:
@@ -138,9 +141,9 @@ def draw_node(
     family = node.family
     if family is None or family.draw is None or not family.proper:
         raise PlatewrightError(f"`{node.name}` cannot be drawn", expected="a proper distribution")
-    step = step_to_the_past(node)
+    step = step_of((node,))
     if step is not None:
-        return _draw_along(node, step, environment, drawn, generator, leading)
+        return drawn_along((node,), step, environment, drawn, leading, _alone(generator, leading))[node.name]
     events = _event_indices(node)
     parameters = {}
     for name, expression in node.parameters:
@@ -152,46 +155,25 @@ def draw_node(
     return family.draw(generator, parameters, shape)
 
 
-def step_to_the_past(node: Variable) -> Index | None:
-    """The ordered index along which a node depends on its own previous element."""
-    for part in walk(node.log_density):
-        if isinstance(part, Reference) and part.name == node.name:
-            for at in part.indices:
-                if isinstance(at, Lag):
-                    return at.index
-    return None
-
-
-def _draw_along(
-    node: Variable,
-    step: Index,
+def with_circle(
+    graph: Graph,
+    name: str,
     environment: Environment,
     drawn: frozenset[str],
     generator: np.random.Generator,
-    leading: tuple[Index, ...],
-) -> Array:
-    """A node that depends on its own past: the first elements of all sequences, then the second ones, and so on."""
-    now = f"{node.name}@now"
-    renamed: dict[Expression, Expression] = {part: replace(part, name=now) for part in _own_past(node)}
-    parameters = tuple((name, put_in(value, renamed)) for name, value in node.parameters)
-    alone = replace(node, log_density=ZERO, parameters=parameters)
-    axes = (*leading, *node.axes)
-    shape = tuple(environment.sizes[axis.plate] for axis in axes)
-    values = np.zeros(shape)
-    first = np.asarray(environment.values[beginning(step.plate)]).astype(bool)
-    place = np.arange(len(first)) - np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
-    for number in range(int(place.max(initial=-1)) + 1):
-        known = environment.with_values({now: values.astype(np.int64) if node.domain.is_discrete else values})
-        found = draw_node(alone, known, drawn | {now} if leading else drawn, generator, leading)
-        turn = np.reshape(place == number, [-1 if axis == step else 1 for axis in axes])
-        values = np.where(turn, found, values)
-    return values.astype(np.int64) if node.domain.is_discrete else values
+    leading: tuple[Index, ...] = (),
+) -> dict[str, Array]:
+    """A node that has no value, with all that it depends on step by step; nothing where it depends on none so."""
+    circle = [graph.nodes[member] for member in circle_around(graph, name, environment.values)]
+    step = step_of(circle)
+    if step is None:
+        return {}
+    return drawn_along(circle, step, environment, drawn, leading, _alone(generator, leading))
 
 
-def _own_past(node: Variable) -> list[Reference]:
-    """Where the parameters look the node itself up."""
-    every = [part for _, value in node.parameters for part in walk(value)]
-    return [part for part in every if isinstance(part, Reference) and part.name == node.name]
+def _alone(generator: np.random.Generator, leading: tuple[Index, ...]) -> Draw:
+    """Draws a node as if it had no past of its own: that is given, under its name."""
+    return lambda node, here, known: draw_node(replace(node, log_density=ZERO), here, known, generator, leading)
 
 
 def _event_indices(node: Variable) -> tuple[Index, ...]:
@@ -214,7 +196,9 @@ def simulate(graph: Graph, sizes: Mapping[str, int], inputs: Mapping[str, Array]
         if name in values:
             continue
         environment = Environment(values, sizes)
-        if node.definition is not None:
+        if together := with_circle(graph, name, environment, frozenset(), generator):
+            values |= together
+        elif node.definition is not None:
             values[name] = np.array(evaluate(node.definition, environment, node.axes))
         elif node.kind == "random":
             values[name] = draw_node(node, environment, frozenset(), generator)

@@ -10,6 +10,7 @@ places where the unknown is looked up gives its gradient, without a table of eve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from platewright.algebra.build import add, total
 from platewright.algebra.contract import contracted
@@ -43,6 +44,7 @@ from platewright.errors import ModelError
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.program.derivatives import Slope
+from platewright.schemas.scan_slopes import has_scan, slopes_through_scans
 
 MOST_WITHIN = 4
 """Sums within sums of a normaliser above which moves do without its slope: C goes through all anew in each other."""
@@ -84,6 +86,8 @@ def _without_slope(expression: Expression, wanted: frozenset[str]) -> Expression
 def slopes_in(factor: Factor, wanted: frozenset[str]) -> list[Slope]:
     """One slope for each different occurrence."""
     whole = _apart_from(factor.expression, factor.axes)
+    if has_scan(whole, wanted):
+        return slopes_through_scans(replace(factor, expression=whole), wanted, slopes_in)
     places = [place for place in references(whole) if place.name in wanted]
     slopes = (_slope_at(whole, factor.axes, place) for place in places)
     return [slope for slope in slopes if slope.expression != ZERO]

@@ -16,6 +16,7 @@ from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     Add,
     AtMost,
+    Before,
     Call,
     Constant,
     Expression,
@@ -32,6 +33,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -170,7 +172,7 @@ class CPrinter:
             case Index():
                 return self.index(expression)
             case Lag(index):
-                return CCode(f"previous({self.index(index).text})", integer=True)
+                return CCode(f"previous({self.code(index).text})", integer=True)
             case Reference(name, indices):
                 return self.reference(name, indices)
             case Literal(values, shape, _, indices):
@@ -193,6 +195,8 @@ class CPrinter:
                 return self.log_sum(index, body)
             case Inverse() | Root() | LogDeterminant():
                 return self.matrix_of_numbers(expression)
+            case Scan() | Before():
+                raise Unprintable("a scan in a pass over rows")
             case Quadratic(residual, matrix, row, column):
                 across = substitute(residual, {row: column})
                 return self.code(Sum(row, Sum(column, multiply(residual, matrix, across))))

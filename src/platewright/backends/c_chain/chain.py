@@ -141,7 +141,7 @@ def _at_levels(item: Hidden, factor: Factor) -> Expression:
     step = at.index if isinstance(at, Lag) else at
     changes: dict[Expression, Expression] = {
         Reference(item.name, (step,)): item.level,
-        Reference(item.name, (Lag(step),)): item.before,  # type: ignore[arg-type]
+        Reference(item.name, (Lag(step),)): item.before,
     }
     moved = substitute(factor.expression, changes)
     whole = totals(moved, [axis for axis in factor.axes if axis != step])

@@ -29,6 +29,7 @@ from platewright.algebra.expression import (
     Multiply,
     Quadratic,
     Root,
+    Scan,
     Sum,
     free_indices,
     parts,
@@ -42,7 +43,7 @@ LEAST = 32
 DECAY, SHARE = "decay", "share_of_decay"
 """`exp(-|x|)` and `1 / (1 + exp(-|x|))`: not functions of the algebra; logistic functions of x and -x share them."""
 
-_OF_MATRICES = (Inverse, Root, LogDeterminant, Quadratic)
+_WHOLE = (Inverse, Root, LogDeterminant, Quadratic, Scan)
 
 
 @dataclass
@@ -191,6 +192,8 @@ class BlockedPrinter(GibbsPrinter):
 
 
 def goes_in_blocks(expressions: list[Expression], index: Index) -> bool:
-    """Whether blocks of rows pay, and can be printed: something costly differs from row to row, and no matrix does."""
+    """Whether blocks of rows pay, and can be printed: something costly differs from row to row,
+    and no matrix or scan does.
+    """
     inside = [part for expression in expressions for part in parts(expression) if index in free_indices(part)]
-    return any(map(is_costly, inside)) and not any(isinstance(part, _OF_MATRICES) for part in inside)
+    return any(map(is_costly, inside)) and not any(isinstance(part, _WHOLE) for part in inside)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
     Add,
+    Before,
     Call,
     Constant,
     Expression,
@@ -30,6 +31,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -41,6 +43,9 @@ from platewright.algebra.expression import (
 from platewright.algebra.kept import kept
 from platewright.algebra.substitution import substitute
 from platewright.backends.c.expression import CCode, CPrinter, Unprintable
+from platewright.backends.c_gibbs.endless import may_be_endless
+from platewright.backends.c_gibbs.scans import Extent as Extent
+from platewright.backends.c_gibbs.scans import Filled, state_at, state_before
 
 SOFTENING = "softening"
 """`log(1 + exp(-|x|))`: not a function of the algebra, it stands for the part that `log_logistic` of x and -x share."""
@@ -58,18 +63,14 @@ MORE_FUNCTIONS: Mapping[str, str] = {
 }
 """Functions that emitted samplers carry along besides those of a pass."""
 
-Extent = tuple[tuple[str, ...], ...]
-"""A length as a sum of products of plates: `(("d",), ())` is `#d + 1`."""
 
 CHEAP = frozenset({"less", "absolute", "maximum", "minimum", "floor"})
-ENDLESS = frozenset({"log", "xlogy", "log1p", "lgamma", "log_logistic", "log_normal_cdf"})
-"""Functions that may be infinite, so that an exact zero beside them has to win."""
 
 LARGE = 40
 MOST_WITHIN = 6
 """Parts in a sum from which on it is computed once and named: sums that hold one another grow with each step."""
 
-_COSTLY = (Sum, Maximum, LogSumExp, LogDeterminant, Inverse, Root, Quadratic)
+_COSTLY = (Sum, Maximum, LogSumExp, LogDeterminant, Inverse, Root, Quadratic, Scan)
 
 
 @dataclass
@@ -78,6 +79,7 @@ class _Scope:
 
     lines: list[str]
     known: dict[Expression, str] = field(default_factory=dict)
+    scans: dict[Expression, Filled] = field(default_factory=dict)
 
 
 @dataclass
@@ -90,6 +92,8 @@ class GibbsPrinter(CPrinter):
     trusted: frozenset[str] = frozenset()
     stack: list[_Scope] = field(default_factory=list)
     depths: dict[Index, int] = field(default_factory=dict)
+    scans: list[Filled] = field(default_factory=list)
+    """The scans in the making."""
     rooms: dict[str, tuple[Extent, ...]] = field(default_factory=dict)
     """Working arrays whose length data fix: they lie with the arrays of the chain, never on the C stack."""
 
@@ -114,6 +118,7 @@ class GibbsPrinter(CPrinter):
         """What comes next may see other values: nothing computed here so far is used again."""
         for scope in self.stack:
             scope.known.clear()
+            scope.scans.clear()
 
     @contextmanager
     def nested(self, head: str) -> Iterator[None]:
@@ -181,6 +186,10 @@ class GibbsPrinter(CPrinter):
                 return CCode(f"{self.matrix(whole)}[{self.offset((at_row, at_column), [size, size])}]")
             case Quadratic():
                 return self.quadratic(expression)
+            case Scan():
+                return CCode(state_at(self, expression))
+            case Before():
+                return CCode(state_before(self, expression))
         return super().code(expression)
 
     def depth(self, expression: Expression) -> int:
@@ -219,7 +228,7 @@ class GibbsPrinter(CPrinter):
         if conditions and rest:
             test = " && ".join(self.code(condition).text for condition in conditions)
             return CCode(f"({test} ? {self.code(multiply(*rest)).text} : 0.0)")
-        endless = [factor for factor in rest if _may_be_endless(factor)]
+        endless = [factor for factor in rest if may_be_endless(factor)]
         finite = [factor for factor in rest if factor not in endless]
         if not endless or (len(endless) == 1 and all(isinstance(factor, Constant) for factor in finite)):
             return super().multiply(factors)
@@ -373,23 +382,6 @@ def is_costly(expression: Expression) -> bool:
 def _count(expression: Expression) -> int:
     """How many parts an expression is written with."""
     return 1 + sum(map(_count, children(expression)))
-
-
-def _may_be_endless(factor: Expression) -> bool:
-    match factor:
-        case Call("exp" | "logistic" | "normal_cdf", _):
-            return False
-        case Literal(values):
-            return any(value in (float("inf"), float("-inf")) for value in values)
-        case Power(Add(), Constant(value)) if value < 0:
-            return True  # a difference may vanish
-    return _holds_endless(factor)
-
-
-@kept
-def _holds_endless(expression: Expression) -> bool:
-    own = isinstance(expression, Call) and expression.function in ENDLESS
-    return own or any(map(_holds_endless, children(expression)))
 
 
 def is_product(expression: Expression) -> tuple[Expression, ...]:

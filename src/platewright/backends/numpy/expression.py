@@ -30,6 +30,7 @@ from platewright.algebra.expression import (
     Quadratic,
     Reference,
     Root,
+    Scan,
     Size,
     Sum,
     Where,
@@ -43,6 +44,7 @@ from platewright.algebra.grouped import Grouped, grouped
 from platewright.algebra.text import number
 from platewright.algebra.zero_times_log import safe_product
 from platewright.backends.naming import Names
+from platewright.backends.numpy.scans import scan_text
 
 Scope = tuple[Index, ...]
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
@@ -73,11 +75,13 @@ class NumpyPrinter:
         """Sums that stand on lines of their own before the line that is printed."""
         self.lines: list[str] | None = None
         """Where these lines go; nowhere while sums are written out where they stand."""
+        self.tables: dict[Expression, str] = {}
+        """The names of scans on such lines."""
 
     @contextmanager
     def keeping(self, lines: list[str]) -> Iterator[None]:
         """Inside, sums with others deep within them go on lines of their own, once each."""
-        self.lines, self.kept = lines, {}
+        self.lines, self.kept, self.tables = lines, {}, {}
         yield
         self.lines, self.kept = None, {}
 
@@ -140,8 +144,9 @@ class NumpyPrinter:
                 return Code(self.size(plate), ())
             case Index(_, plate):
                 return Code(f"np.arange({self.size(plate)})", (expression,))
-            case Lag(index):
-                return Code(f"np.maximum({self.code(index, scope).text} - 1, 0)", (index,))
+            case Lag(later):
+                before = self.code(later, scope)
+                return Code(f"np.maximum({before.text} - 1, 0)", before.axes)
             case Reference(name, indices):
                 return self.look_up(self.names(name), indices, scope)
             case Literal(values, shape, _, indices):
@@ -184,6 +189,9 @@ class NumpyPrinter:
                 return self.element("np.linalg.inv", matrix, row, column, (at_row, at_column), scope)
             case Root(matrix, row, column, at_row, at_column):
                 return self.element("np.linalg.cholesky", matrix, row, column, (at_row, at_column), scope)
+            case Scan():
+                at, whole = scan_text(self, expression)
+                return self.look_up(whole, at, scope)
         raise TypeError(f"not an expression: {expression!r}")
 
     # -- arithmetic ---
@@ -301,7 +309,7 @@ class NumpyPrinter:
             return Code(f"np.transpose({name}, ({turned}))", order)
         lagged = [i for i in indices if isinstance(i, Lag)]
         # A table of numbers may be shorter than the plate that looks back into it.
-        if len(indices) == 1 and lagged and name.isidentifier():
+        if len(indices) == 1 and lagged and isinstance(lagged[0].index, Index) and name.isidentifier():
             self.used.add("previous")
             return Code(f"previous({name})", (lagged[0].index,))
         if all(isinstance(i, Constant) for i in indices):

@@ -6,7 +6,7 @@ their type hints. `SHARED` lists them, with those of the files that are imported
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -125,6 +125,31 @@ def previous(values: Array) -> Array:
     return np.concatenate([values[:1], values[:-1]])
 
 
+def scanned(
+    steps: int,
+    way: int,
+    moving: dict[str, Array],
+    fixed: dict[str, Array],
+    looks: dict[str, tuple[int, int]],
+    bodies: Sequence[tuple[tuple[int, ...], Callable[..., Array]]],
+) -> list[Array]:
+    """States that follow from the steps before: each body is a shape and a function of inputs and of states looked at.
+
+    A look is a state by number and how many steps ago; before the first step states are nought, and to be masked.
+    """
+    tables = [np.zeros((steps, *shape)) for shape, _ in bodies]
+    with np.errstate(all="ignore"):
+        for step in range(steps)[::way]:
+            values = {**fixed, **{name: value[step] for name, value in moving.items()}}
+            for name, (state, back) in looks.items():
+                at = step - way * back
+                values[name] = tables[state][at] if 0 <= at < steps else np.zeros(bodies[state][0])
+            for number, (_, body) in enumerate(bodies):
+                tables[number][step] = body(**values)
+                values.update({name: tables[number][step] for name, look in looks.items() if look == (number, 0)})
+    return tables
+
+
 SHARED = (  # in the order in which an emitted file carries them
     grouped,
     two_sum,
@@ -180,4 +205,5 @@ SHARED = (  # in the order in which an emitted file carries them
     log_sum_exp,
     less,
     previous,
+    scanned,
 )

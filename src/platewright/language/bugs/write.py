@@ -273,7 +273,7 @@ def _position(at: Expression, page: _Page) -> str:
         case Index():
             return page.loop(at)
         case Lag(index):
-            return f"{page.loop(index)} - 1"
+            return f"{_position(index, page)} - 1"
         case Constant(value):
             return str(int(value) + 1)
         case Reference(name, indices) if page.model.variables[name].domain.kind == "levels":

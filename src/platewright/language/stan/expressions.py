@@ -223,7 +223,7 @@ def _position(page: Page, at: Expression, before: Lines) -> str:
         case Index():
             return page.loop(at)
         case Lag(index):
-            return f"{page.loop(index)} - 1"
+            return f"{_position(page, index, before)} - 1"
         case Constant(value):
             return str(int(value) + 1)
         case Reference(name, indices) if page.model.variables[name].domain.kind == "levels":

@@ -12,7 +12,7 @@ from platewright.family import Array
 from platewright.graph.graph import Graph, topological
 from platewright.language.plate import beginning, membership, root_of
 from platewright.language.variable import Variable
-from platewright.run.forward import draw_node
+from platewright.run.forward import draw_node, with_circle
 
 ROWS = 6
 OTHERS = 2
@@ -65,6 +65,9 @@ def _drawn(graph: Graph, sizes: Mapping[str, int], generator: np.random.Generato
     for name in topological(graph):
         node = graph.nodes[name]
         if name in values:
+            continue
+        if together := with_circle(graph, name, Environment(values, sizes), frozenset(), generator):
+            values |= together
             continue
         values[name] = _value(node, values, sizes, generator)
         if name in matrices:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import ZERO, Expression, Lag, Reference, walk
+from platewright.algebra.expression import ZERO, Expression, Lag, Reference, Scan, walk
 from platewright.algebra.put_in import put_in
 from platewright.errors import DataError, MissingColumn, PlatewrightError
 from platewright.family import Array
@@ -54,8 +54,21 @@ class Steps:
 
 def looks_back(node: Variable) -> bool:
     """Whether a node depends on the step before."""
+    return steps_looked_back(node) > 0
+
+
+def steps_looked_back(node: Variable) -> int:
+    """How many steps before its own a node depends on."""
     parts = [node.log_density, *([node.definition] if node.definition is not None else [])]
-    return any(isinstance(part, Lag) for whole in parts for part in walk(whole))
+    return max((_lags(part) for whole in parts for part in walk(whole)), default=0)
+
+
+def _lags(position: Expression) -> int:
+    return 1 + _lags(position.index) if isinstance(position, Lag) else 0
+
+
+def _without_lags(position: Expression) -> Expression:
+    return _without_lags(position.index) if isinstance(position, Lag) else position
 
 
 def steps_after(
@@ -74,7 +87,9 @@ def steps_after(
             return Declined("continue", f"the new rows do not say which `{outer}` they go on with")
         old_codes, codes = np.asarray(past[name]), np.asarray(new[name])
     groups = list(dict.fromkeys(codes.tolist()))
-    depth = max(sum(looks_back(node) for node in graph.nodes.values()), 1)
+    if scans := [name for name, node in graph.nodes.items() if isinstance(node.definition, Scan)]:
+        return Declined("continue", f"`{scans[0]}` follows from all steps before; give the new rows as missing cells")
+    depth = max(sum(map(steps_looked_back, graph.nodes.values())), 1)
     sequence, place = np.zeros(count, dtype=int), np.zeros(count, dtype=int)
     windows, rows = [], []
     for number, group in enumerate(groups):
@@ -99,14 +114,14 @@ def one_step_nodes(
     """Nodes in which the step before is a known column, and these columns, for sequences that go on by one step."""
     columns: dict[str, Array] = {}
     found = dict(nodes)
-    last = steps.past[steps.sequence, -1]
     for name, node in nodes.items():
         put: dict[Expression, Expression] = {}
         for part in walk(node.log_density):
             if isinstance(part, Reference) and part.name in past and any(isinstance(at, Lag) for at in part.indices):
-                at = tuple(step.index if isinstance(step, Lag) else step for step in part.indices)
-                put[part] = Reference(part.name + BEFORE, at)
-                columns[part.name + BEFORE] = np.asarray(past[part.name])[last]
+                back = max(_lags(at) for at in part.indices)
+                at = tuple(_without_lags(step) for step in part.indices)
+                put[part] = Reference(part.name + BEFORE * back, at)
+                columns[part.name + BEFORE * back] = np.asarray(past[part.name])[steps.past[steps.sequence, -back]]
         if put:
             first = beginning(steps.plate)
             put |= {part: ZERO for part in walk(node.log_density) if isinstance(part, Reference) and part.name == first}

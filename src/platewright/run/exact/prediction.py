@@ -14,7 +14,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.algebra.expression import Lag, mentions, walk
+from platewright.algebra.expression import Lag, all_indices, mentions, walk
 from platewright.errors import MissingColumn, PlatewrightError, ShapeError, UnknownName
 from platewright.family import Array
 from platewright.graph.graph import Graph, topological
@@ -191,7 +191,7 @@ class Prediction(Predictions):
             return None
         node, plan, past = self._nodes[back[0]], self.posterior.plan, self.posterior.data
         plate = node.axes[0].plate
-        if any(isinstance(part, Lag) and part.index.plate != plate for part in walk(node.log_density)):
+        if any(isinstance(part, Lag) and all_indices(part) != {node.axes[0]} for part in walk(node.log_density)):
             raise PlatewrightError(f"`{node.name}` depends on its own past along another plate than that of its rows")
         if holed := [name for name in self._graph.nodes if observed_name(name) in plan.graph.nodes]:
             raise PlatewrightError(f"`{node.name}` depends on its own past, where `{holed[0]}` had missing cells")
