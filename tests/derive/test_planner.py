@@ -7,13 +7,14 @@ from collections.abc import Callable
 import pytest
 
 import platewright as pw
+from platewright.backends.kernels import lattice
 from platewright.derive import planner
 from platewright.derive.cost import SWEEPS, cost_of, touched
 from platewright.derive.explain import explain_plan
 from platewright.derive.planner import SCHEMAS, choose_plan
 from platewright.errors import NotSolvable, UnknownName
 from platewright.graph.graph import Graph, read_graph
-from platewright.schemas.few_numbers import QuadraturePlan
+from platewright.schemas.few_numbers import ON_LATTICES, QuadraturePlan
 
 
 def coin() -> Graph:
@@ -169,3 +170,23 @@ def test_what_declines_by_name_is_not_advised_but_to_leave_the_name_out() -> Non
     with pytest.raises(NotSolvable) as error:
         choose_plan(animals(), "evidence", "laplace")
     assert "by='laplace', or" not in str(error.value)
+
+
+def test_steps_say_how_the_numbers_that_are_left_are_gone_over() -> None:
+    """Few on lattices, more at points that are drawn: where one ends and the other begins is known to both."""
+    assert ON_LATTICES == lattice.MOST_AXES
+    for scales, way in ((2, "on lattices around every mode"), (6, "at points drawn from a mixture")):
+        m = pw.Model("scales")
+        k, n = m.plate("k", 2), m.plate("n")
+        m.g = pw.Input(plates=n, levels=k)
+        mean = 0.0
+        for number in range(scales - 1):
+            scale = pw.HalfNormal(sd=1.0)
+            setattr(m, f"s{number}", scale)
+            setattr(m, f"u{number}", pw.Normal(0, sd=getattr(m, f"s{number}"), plates=k))
+            mean = mean + getattr(m, f"u{number}")[m.g]
+        m.noise = pw.HalfNormal(sd=1.0)
+        m.y = pw.Normal(mean, sd=m.noise, plates=n)
+        plan = m.derive(["y"], by="quadrature")
+        assert len(plan.held) == scales
+        assert way in plan.steps[-1].because and way in plan.explain() and way in plan.latex()

@@ -17,7 +17,6 @@ from platewright.schemas.ascent import Ascent
 from platewright.schemas.blocks import Block, ExactBlock, WeighedBlock, way
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
-from platewright.schemas.few_numbers import QuadraturePlan
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.latent import Latent
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -51,10 +50,6 @@ def iterated_latex(plan: AnyPlan) -> str:
                 lines += _block(number, found)
         case CollapsedPlan():
             lines += _collapsed(plan)
-        case QuadraturePlan():
-            lines.append(f"\n{escaped(', '.join(plan.held))}: on lattices around every mode of what is left\n")
-        case _:
-            lines.append(f"\nThe evidence is found by {escaped(plan.schema)}.\n")
     lines += [f"\\paragraph{{Declined}} {escaped(str(refusal))}" for refusal in plan.declined]
     return "\n".join(lines) + "\n"
 

@@ -27,6 +27,8 @@ from platewright.schemas.pointwise import plan_pointwise
 NAME = "quadrature"
 MOST_HELD = 20
 """Numbers that are gone over where all points are evaluated at once: few by a lattice, more by points drawn."""
+ON_LATTICES = 5
+"""Of more numbers points are drawn."""
 MOST_APART = 3
 """And where each point runs a program of its own."""
 MOST_AT_ONCE, MOST_ASKED, MOST_CHOSEN = 60_000, 8_000, 3_000
@@ -103,7 +105,10 @@ def plan_few_numbers(graph: Graph, goal: Goal = "posterior") -> QuadraturePlan |
 def _steps(graph: Graph, found: Pointwise) -> list[Step]:
     """One elimination for each group of Gaussian unknowns given the numbers, and the integral over these."""
     held = ", ".join(found.held)
-    because = f"few numbers are left: {held} on lattices around every mode, each mode weighed by its mass"
+    way = "on lattices around every mode, each mode weighed by its mass"
+    if len(found.held) > ON_LATTICES:
+        way = "at points drawn from a mixture that is fitted to what is left, each weighed by its density"
+    because = f"few numbers are left: {held} {way}"
     fixed = held_fixed(graph, found.held, f"{held} held at points, all of which are evaluated at once")
     start = state_of(fixed[-1].after)
     now = replace(start, chains=False)
