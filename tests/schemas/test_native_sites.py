@@ -47,12 +47,14 @@ def coloured() -> pw.Model:
 
 
 def bipartite() -> pw.Model:
-    """Hidden units below seen ones: the rows of a tie have an axis that its sites have not."""
+    """Hidden units below seen ones, tied to each other: the rows of a tie have an axis that its sites have not."""
     m = pw.Model("bipartite")
     row, seen, unit = m.plate("row"), m.plate("seen", 3), m.plate("unit", 2)
     m.x = pw.Undirected(levels=2, plates=(row, seen))
     m.y = pw.Undirected(levels=2, plates=(row, unit))
     m.potential("tie", pw.array([[1.0, -1.0], [0.5, 0.5], [-1.0, 2.0]], over=(seen, unit)) * m.x * m.y)
+    m.after = pw.Input(plates=unit, levels=unit)
+    m.potential("near", 0.7 * m.y * m.y[m.after])  # without it each unit stands alone given what is seen
     return m
 
 
@@ -61,7 +63,7 @@ CASES = (
     Case("occupied", occupied, ("y",), {"visit": 8}),
     Case("coloured", coloured, ("y",), {}, inputs={"after": np.array([1, 2, 3, 4, 0])}),
     TIED,
-    Case("bipartite", bipartite, ("x",), {"row": 2}),
+    Case("bipartite", bipartite, ("x",), {"row": 2}, inputs={"after": np.array([1, 0])}),
     Case("image", lambda: image(side=3), ("y",), {"edge": len(a)}, inputs={"a": a, "b": b}),
 )
 
