@@ -18,9 +18,10 @@ from scipy import stats
 
 import platewright as pw
 from platewright.algebra.evaluate import Environment, evaluate
-from platewright.errors import CycleError, UnknownName
+from platewright.errors import CycleError, NotSolvable, UnknownName
 from platewright.graph.graph import read_graph
 from platewright.run.forward import simulate
+from platewright.schemas.whole_density import curvatures_of
 
 Array = np.ndarray
 Values = Mapping[str, float]
@@ -349,3 +350,9 @@ def test_functions_of_each_other_at_the_same_element_are_refused() -> None:
     m.c = m.a + 1.0
     with pytest.raises(CycleError, match="own previous element"):
         m.b = m.c + m.lag("b")
+
+
+def test_second_derivatives_through_a_scan_are_refused() -> None:
+    density, _ = _density(RECURSIONS[0], 5, "numpy")
+    with pytest.raises(NotSolvable, match="go through a scan"):
+        curvatures_of(density.whole.block.slopes, density.whole.variables)

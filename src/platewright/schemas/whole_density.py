@@ -15,12 +15,14 @@ from platewright.algebra.expression import ZERO, Add, names
 from platewright.elimination.state import State
 from platewright.elimination.stepping import steps_of
 from platewright.elimination.tables import summed_out
+from platewright.errors import NotSolvable
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.derivatives import Slope
 from platewright.schemas.blocks import HamiltonianBlock
 from platewright.schemas.exact import normalisers, prepare
 from platewright.schemas.gibbs import GibbsPlan
+from platewright.schemas.scan_slopes import has_scan
 from platewright.schemas.slopes import slopes_in, slopes_of
 
 NAME = "log_density"
@@ -73,6 +75,8 @@ def curvatures_of(slopes: Sequence[Slope], variables: Sequence[str]) -> dict[tup
     """The second derivatives, as slopes of slopes: one is added up at the places of both of its occurrences."""
     found: dict[tuple[str, str], list[Slope]] = {}
     for slope in slopes:
+        if has_scan(slope.expression, frozenset(variables)):
+            raise NotSolvable(f"the second derivatives in `{slope.variable}` go through a scan, and are not derived")
         for second in slopes_in(Factor(slope.variable, slope.over, slope.expression), frozenset(variables)):
             pair = slope.variable, second.variable
             both = Slope(" ".join(pair), (*slope.at, *second.at), second.over, second.expression)
