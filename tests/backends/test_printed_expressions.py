@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+import platewright as pw
 from platewright.algebra.build import add, call, equal, log_sum_exp, multiply, power, total, where
 from platewright.algebra.evaluate import Environment, evaluate
 from platewright.algebra.expression import Constant, Expression, Index, Reference
@@ -72,3 +73,18 @@ def test_printed_numpy_is_the_expression(seed: int) -> None:
         pytest.skip(f"{printer.used} are support functions, tested elsewhere")
     found = eval(text, {"np": np, "special": special, **known})
     np.testing.assert_allclose(found, evaluate(expression, Environment(values, SIZES), scope), rtol=1e-10, atol=1e-12)
+
+
+def test_slopes_lie_where_a_table_of_the_model_says() -> None:
+    """Places that are numbers of the model are whole in the printed text too."""
+    m = pw.Model("places")
+    k, j, n = m.plate("k", 3), m.plate("j", 2), m.plate("n")
+    m.g = pw.Input(plates=n, levels=k)
+    m.where = pw.array([0, 1, 1], over=k)
+    m.b = pw.Normal(0.0, sd=1.0, plates=j)
+    m.y = pw.Poisson(pw.exp(m.b[m.where[m.g]]), plates=n)
+    plan = m.derive(known=["y"], by="gibbs")
+    assert plan.verify().passed
+    data = {"g": [0, 1, 2, 2], "y": [3, 0, 1, 2]}
+    fit = m.learn(data, by="gibbs", backend="numpy", chains=1, draws=20, warm_up=20)
+    assert fit["b"].values.shape == (20, 2)

@@ -111,6 +111,7 @@ def test_thresholds_whose_priors_put_them_in_order_are_taken() -> None:
     shares = [below[0], *(pw.maximum(below[k + 1] - below[k], 0.0) for k in (0, 1)), 1.0 - below[2]]
     m.p = sum(share * pw.array(np.eye(4)[k], over=grade) for k, share in enumerate(shares))
     m.y = pw.Categorical(m.p, plates=row)
+    assert m.derive(known=["y"]).verify().passed
     counts = np.array([4, 3, 5, 2])
     mu, t = np.meshgrid(np.linspace(-3, 8, 801), np.linspace(1.5, 4.5, 601), indexing="ij")
     ends = ndtr(np.stack([np.full_like(mu, 1.5), t, np.full_like(mu, 4.5)]) - mu)

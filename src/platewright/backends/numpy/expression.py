@@ -88,7 +88,15 @@ class NumpyPrinter:
     def printed(self, expression: Expression, scope: Scope, full: bool = False) -> str:
         """Code whose axes are the scope's that it depends on, or all of them at full size."""
         code = self.code(expression, scope)
-        if not full or code.axes == scope:
+        return self.filled(code, scope) if full else code.text
+
+    def placed(self, expression: Expression, scope: Scope) -> str:
+        """Places along an axis at all elements of a scope: whole numbers, those of tables too."""
+        return self.filled(self.position(expression, scope), scope)
+
+    def filled(self, code: Code, scope: Scope) -> str:
+        """Code with all axes of a scope at full size."""
+        if code.axes == scope:
             return code.text
         shape = ", ".join(self.size(index.plate) for index in scope)
         comma = "," if len(scope) == 1 else ""

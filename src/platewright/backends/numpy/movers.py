@@ -150,7 +150,7 @@ class MoverText:
         if all(isinstance(place, Constant) for place in at):
             places = ", ".join(str(int(place.value)) for place in at if isinstance(place, Constant))
             return [f"{target}[{places}] += {self.printer.printed(totals(expression, over), ())}"]
-        codes = ", ".join(self._full(place, over) for place in at)
+        codes = ", ".join(self.printer.placed(place, over) for place in at)
         return [f"np.add.at({target}, ({codes},), {self._full(expression, over)})"]
 
     # -- densities ---
