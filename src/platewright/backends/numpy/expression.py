@@ -48,8 +48,7 @@ from platewright.backends.numpy.scans import scan_text
 
 Scope = tuple[Index, ...]
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
-DEEP = 3
-"""Sums within sums that are printed where they stand."""
+DEEP = 3  # sums within sums that are printed where they stand
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,8 @@ class NumpyPrinter:
         self.names = names
         self.used: set[str] = set()
         self.kept: dict[tuple[Expression, Scope], Code] = {}
-        """Sums that stand on lines of their own before the line that is printed."""
         self.lines: list[str] | None = None
-        """Where these lines go; nowhere while sums are written out where they stand."""
+        """Where sums go that stand on lines of their own, once each; nowhere while all are written where they stand."""
         self.tables: dict[Expression, str] = {}
         """The names of scans on such lines."""
 
@@ -128,8 +126,7 @@ class NumpyPrinter:
 
     def on_a_line(self, expression: Expression, scope: Scope, lines: list[str]) -> Code:
         """A sum that is computed once, before."""
-        wanted = free_indices(expression)
-        key = expression, tuple(index for index in scope if index in wanted)
+        key = expression, tuple(index for index in scope if index in free_indices(expression))
         if key not in self.kept:
             code = self.in_place(expression, scope)
             name = self.names(f"sum {len(self.kept)}")
