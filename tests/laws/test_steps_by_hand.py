@@ -176,3 +176,13 @@ def test_a_plate_that_no_node_is_on_wants_its_size() -> None:
     rest = left.decompose().rest
     with pytest.raises(ShapeError, match="no node of the point is on plate"):
         rest.log_density({})
+
+
+def test_no_conditional_is_taken_past_a_function() -> None:
+    """What stands behind a function is part of the conditional: it is written out, or the call says what to do."""
+    graph = uneven()
+    with pytest.raises(NotSolvable, match="w is looked at through mean: remove deterministic nodes first"):
+        graph.conjugate_update("w")
+    found, flat = graph.conditional("w"), graph.remove_deterministic().after.conditional("w")
+    assert not isinstance(found, Declined) and not isinstance(flat, Declined)
+    assert "y[row]" in str(found) and dict(found.parameters) == dict(flat.parameters)

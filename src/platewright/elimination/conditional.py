@@ -13,9 +13,10 @@ from platewright.algebra.differentiate import differentiate
 from platewright.algebra.expression import ZERO, Expression, Index, Reference, all_indices, fresh
 from platewright.elimination.gaussian import gaussian_block
 from platewright.elimination.state import State, TableConditional
-from platewright.elimination.stepping import functions_of, state_of
+from platewright.elimination.stepping import state_of
 from platewright.elimination.tables import table_move
 from platewright.graph.computed import computed_from
+from platewright.graph.determinism import functions_of
 from platewright.graph.graph import Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined

@@ -21,7 +21,7 @@ from platewright.elimination.search import family_move
 from platewright.elimination.state import FamilyConditional, GaussianConditional, State
 from platewright.elimination.tables import table_move
 from platewright.graph.computed import computed_from, with_functions
-from platewright.graph.determinism import functions_behind, nondeterministic
+from platewright.graph.determinism import functions_of
 from platewright.graph.graph import Factor, Graph
 from platewright.language.plate import Plate
 from platewright.language.variable import Potential, Variable
@@ -64,15 +64,6 @@ def _moved(graph: Graph, name: str, maximise: bool) -> Step | Declined:
     if others := _tied_beside(begun, name):
         return _given(graph, others, name, maximise)
     return Declined(word, "; else: ".join(dict.fromkeys(reasons)))
-
-
-def functions_of(graph: Graph, name: str) -> tuple[str, ...]:
-    """The functions of unknowns in the factors that an unknown is in, perhaps through functions itself."""
-    inside: set[str] = set()
-    for factor in graph.factors:
-        if name in nondeterministic(graph.nodes, factor.names):
-            inside |= functions_behind(graph.nodes, factor.names)
-    return tuple(n for n in graph.nodes if n in inside and not graph.nodes[n].reads and not graph.is_known(n))
 
 
 def _through_functions(graph: Graph, functions: tuple[str, ...], name: str, maximise: bool) -> Step | Declined:

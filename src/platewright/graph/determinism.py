@@ -72,6 +72,15 @@ def _looked_through(nodes: Mapping[str, Variable], wanted: Iterable[str]) -> tup
     return frozenset(found), frozenset(functions)
 
 
+def functions_of(graph: Graph, name: str) -> tuple[str, ...]:
+    """The functions of unknowns in the factors that an unknown is in, perhaps through functions itself."""
+    inside: set[str] = set()
+    for factor in graph.factors:
+        if name in nondeterministic(graph.nodes, factor.names):
+            inside |= functions_behind(graph.nodes, factor.names)
+    return tuple(n for n in graph.nodes if n in inside and not graph.nodes[n].reads and not graph.is_known(n))
+
+
 def settled(graph: Graph) -> frozenset[str]:
     """Every node whose value is fixed: data, inputs, statistics, and functions of such, in one pass over the graph."""
     found: set[str] = set()

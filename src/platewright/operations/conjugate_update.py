@@ -12,6 +12,7 @@ from dataclasses import replace
 from platewright.algebra.build import add, multiply, substitute, totals
 from platewright.algebra.expression import ZERO, Expression
 from platewright.family import Argument, filled
+from platewright.graph.determinism import det_children
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Potential, Variable
 from platewright.operation import Declined, Step
@@ -44,6 +45,8 @@ def _recognised(graph: Graph, node: str) -> Recognised | Declined:
         return Declined(NAME, f"there is no node {node}")
     if graph.is_known(node) or graph.nodes[node].kind != "random":
         return Declined(NAME, f"{node} is known or not random")
+    if functions := det_children(graph, node):
+        return Declined(NAME, f"{node} is looked at through {min(functions)}: remove deterministic nodes first")
     found = recognise(_touching(graph, node), graph.nodes[node], graph.facts)
     return Declined(NAME, found.reason) if isinstance(found, Declined) else found
 
