@@ -224,6 +224,8 @@ def explain_em(plan: EMPlan | MeanFieldPlan) -> str:
         for ascent, program in zip(plan.ascents, plan.latent.programs[len(plan.blocks) :], strict=True):
             [step] = [one for one in plan.steps if one.gone == ascent.variables]
             lines += ["", f"ascent: {step.because}"]
+            if ascent.one_top:
+                lines.append("    log-concave by its second derivatives in predictors, falling on all sides: one mode")
             lines += [f"    {_line(statement)}" for statement in program.passes]
             lines += [f"    log factor of {factor.owner}: {factor.summed}" for factor in ascent.factors]
             lines += [f"    {slope}" for slope in ascent.slopes]

@@ -16,11 +16,13 @@ from platewright.algebra.expand import Inseparable, expand
 from platewright.algebra.expression import Constant, Expression, Power, Quadratic, Reference, mentions, walk
 from platewright.algebra.zero_times_log import zero_wins
 from platewright.graph.graph import Factor, Graph
+from platewright.language.variable import Variable
 from platewright.operation import Declined
 from platewright.operations.remove_plate import collected
 from platewright.program.derivatives import Bent, Slope
 from platewright.program.program import Hoister, Program
 from platewright.program.statements import Statistic
+from platewright.schemas.concave import has_one_top
 from platewright.schemas.exact import may_be_zero, program_of
 from platewright.schemas.hidden import NAME
 from platewright.schemas.predictors import bent_factors
@@ -51,6 +53,8 @@ class Ascent:
     slopes: tuple[Slope, ...]
     bent: tuple[Bent, ...] = ()
     """The same by predictors, with all second derivatives; nothing where one of these is not known."""
+    one_top: bool = False
+    """Whether they are concave together and have a mode, which is then the only one."""
 
 
 def draft_ascents(
@@ -145,7 +149,7 @@ def _is_difference(part: Expression, wanted: frozenset[str]) -> bool:
     return False
 
 
-def expected_ascent(draft: Draft, soft: Program) -> tuple[Ascent, Program] | Declined:
+def expected_ascent(draft: Draft, soft: Program, nodes: Mapping[str, Variable]) -> tuple[Ascent, Program] | Declined:
     """The ascent for expectations of hidden variables, and the program of the statistics that it needs."""
     rows = [s for s in soft.passes if isinstance(s, Statistic) and s.name in draft.owners]
     factors = (*draft.terms, *(Factor(draft.owners[row.name], row.over, row.summand) for row in rows))
@@ -155,4 +159,5 @@ def expected_ascent(draft: Draft, soft: Program) -> tuple[Ascent, Program] | Dec
     kept = tuple(statement for statement in soft.passes if statement not in rows)
     bent = bent_factors(factors, draft.variables)
     known = () if isinstance(bent, Declined) else bent
-    return Ascent(draft.variables, draft.why, factors, slopes, known), replace(soft, passes=kept)
+    one_top = has_one_top(known, draft.variables, nodes)
+    return Ascent(draft.variables, draft.why, factors, slopes, known, one_top), replace(soft, passes=kept)

@@ -80,6 +80,11 @@ class EMPlan:
         return {name: self.graph.nodes[name].axes for name in self.graph.unknown}
 
     @property
+    def has_one_mode(self) -> bool:
+        """Whether the objective itself is concave, with nothing hidden and nothing found beside the one ascent."""
+        return not (self.blocks or self.latent.names) and len(self.ascents) == 1 and self.ascents[0].one_top
+
+    @property
     def takes_turns(self) -> bool:
         """Whether some parameters are found given the values of others."""
         return len(self.blocks) != 1 or bool(self.ascents)
@@ -165,7 +170,7 @@ def _planned(
         return latent
     ascents, soft = [], list(latent.programs[: len(blocks)])
     for draft, program in zip(drafts, latent.programs[len(blocks) :], strict=True):
-        ascent = expected_ascent(draft, program)
+        ascent = expected_ascent(draft, program, now.nodes)
         if isinstance(ascent, Declined):
             return Declined(NAME, given + ascent.reason)
         ascents.append(ascent[0])

@@ -29,11 +29,17 @@ SETTLED = 1e-8
 SIZES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8)
 
 
-def ascended(density: Density, values: Mapping[str, Array]) -> dict[str, Array]:
-    """Values of the block that are higher than the given ones, or these where nothing is to be gained."""
-    u = in_reach(density, density.coordinates.free(values))
+def ascended(density: Density, values: Mapping[str, Array], one_top: bool = False) -> dict[str, Array]:
+    """Values of the block that are higher than the given ones, or these where nothing is to be gained.
+
+    Where there is one top, any start leads to it, and zero is looked at beside the given one.
+    """
+    u = density.coordinates.free(values)
+    u = u if one_top else in_reach(density, u)
     if density.bent is not None and len(u) <= MOST_SOLVED:
         start = looked_at(density, u)
+        if one_top and height_at(density, 0 * u) > start.height:
+            start = looked_at(density, 0 * u)
         if np.isfinite(start.height):
             return density.coordinates.values(raised(density, start, SETTLED * (1 + abs(start.height))).u)[0]
     height, slope = looked(density, u)

@@ -60,13 +60,16 @@ class Bent:
         values: Array,
         at_one: tuple[Array, ...] | None = None,
         at_other: tuple[Array, ...] | None = None,
+        times: float = 1.0,
     ) -> None:
         """Second derivatives of all elements of one unknown with all of another, or of those that rows look up."""
         if at_one is None or at_other is None:
             block = self.half[self.whole(one), self.whole(other)]
-            block += np.reshape(values, block.shape)
+            block += times * np.reshape(values, block.shape)
         else:
-            down, across, held = np.broadcast_arrays(self.spots(one, at_one), self.spots(other, at_other), values)
+            down, across, held = np.broadcast_arrays(
+                self.spots(one, at_one), self.spots(other, at_other), times * values
+            )
             np.add.at(self.half, (down, across), held)
 
     def slopes(self) -> dict[str, Array]:

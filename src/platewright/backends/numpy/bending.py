@@ -8,11 +8,13 @@ Products over rows are matrix products; elements that rows look up are added whe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from platewright.algebra.build import multiply
 from platewright.algebra.expression import (
+    Call,
     Constant,
     Expression,
     Index,
@@ -22,13 +24,16 @@ from platewright.algebra.expression import (
     children,
     free_indices,
     fresh,
+    mentions,
     parts,
+    walk,
 )
 from platewright.algebra.substitution import substitute
 from platewright.backends.naming import comment
 from platewright.backends.numpy.expression import Code, NumpyPrinter
 from platewright.language.variable import Variable
 from platewright.program.derivatives import Bend, Bent, Slope
+from platewright.schemas.slopes import replaced
 
 Axes = tuple[Index, ...]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -123,6 +128,8 @@ class BendingText:
         """Predictors, then the value, the slopes and the curvature."""
         lines = ["# linear in the unknowns"] if rows.predictors else []
         lines += [f"{self.names(one.mark.name)} = {self.full(one.expression, one.axes)}" for one in rows.predictors]
+        rows, shared = computed_once(rows)
+        lines += [f"{self.names(mark.name)} = {self.full(call, rows.axes)}" for call, mark in shared.items()]
         lines.append(f"bent.total += float(np.sum({self.full(rows.value, rows.axes)}))")
         for number, slope in enumerate(rows.slopes):
             if slope == Constant(0.0):
@@ -171,22 +178,25 @@ class BendingText:
         }
         halved = multiply(0.5, bend.expression) if bend.first == bend.second else bend.expression
         lines = [f"second = {self.full(halved, bend.over)}"]
-        for part in first.parts:
+        is_own = bend.first == bend.second and not renamed
+        for number, part in enumerate(first.parts):
             left = self.held(part, first.axes, {}, bend.over)
-            for other in second.parts:
+            for other in second.parts[number if is_own else 0 :]:
                 right = self.held(other, second.axes, renamed, (*bend.over, *left.inner))
-                lines.append(self.curve_line(left, right, bend.over))
+                lines.append(
+                    self.curve_line(left, right, bend.over, ", times=2" if is_own and other is not part else "")
+                )
         return lines
 
-    def curve_line(self, left: Held, right: Held, over: Axes) -> str:
-        """The same for one pair."""
+    def curve_line(self, left: Held, right: Held, over: Axes, times: str) -> str:
+        """The same for one pair; where two coefficients of one predictor meet, once for both of their orders."""
         scope = (*over, *left.inner, *right.inner)
         is_whole = left.is_whole and right.is_whole
         used = _of((*left.at, *right.at))
         kept = (*left.inner, *right.inner) if is_whole else tuple(index for index in scope if index in used)
         values = self.summed(Code("second", over), [left, right], scope, kept)
         places = "" if is_whole else f", {self.places(left.at, kept)}, {self.places(right.at, kept)}"
-        return f'bent.add_curve("{self.names(left.variable)}", "{self.names(right.variable)}", {values}{places})'
+        return f'bent.add_curve("{self.names(left.variable)}", "{self.names(right.variable)}", {values}{places}{times})'
 
     def places(self, at: Sequence[Expression], scope: Axes) -> str:
         """Where rows look an unknown up, to broadcast along a scope."""
@@ -216,6 +226,10 @@ class BendingText:
             if not kept:
                 return f"np.sum({left.text})"
             return f'np.einsum("{self.letters(left.axes, scope)}->{self.letters(kept, scope)}", {left.text})'
+        if left.axes and left.axes[0] == right.axes[0] and left.axes[0] not in kept:
+            others = left.axes[1:]
+            if kept == (*others, *right.axes[1:]) and len(others) < 2 and len(right.axes) == 2:
+                return f"{_closed(left.text)}{'.T' if others else ''} @ {_closed(right.text)}"
         pattern = f"{self.letters(left.axes, scope)},{self.letters(right.axes, scope)}->{self.letters(kept, scope)}"
         return f'np.einsum("{pattern}", {left.text}, {right.text}, optimize=True)'
 
@@ -230,6 +244,34 @@ class BendingText:
     def letters(self, axes: Axes, scope: Axes) -> str:
         """Axes as letters of `einsum`."""
         return "".join(LETTERS[scope.index(index)] for index in axes)
+
+
+def _closed(text: str) -> str:
+    return text if text.isidentifier() else f"({text})"
+
+
+def computed_once(rows: Bent) -> tuple[Bent, dict[Expression, Reference]]:
+    """Functions of predictors that occur in several derivatives, each as a value that is computed first."""
+    derived = (rows.value, *rows.slopes, *(bend.expression for bend in rows.bends))
+    marks = frozenset(predictor.mark.name for predictor in rows.predictors)
+    met = Counter(call for one in derived for call in _calls(one, marks, frozenset(rows.axes)))
+    shared: dict[Expression, Reference] = {}
+    for call in (call for call, times in met.items() if times > 1):
+        assert isinstance(call, Call)
+        if not any(inner in met for inner in parts(call) if inner is not call):
+            shared[call] = Reference(f"{rows.owner}.{call.function} {len(shared)}", rows.axes)
+
+    def brief(one: Expression) -> Expression:
+        return replaced(one, dict(shared))
+
+    bends = tuple(replace(bend, expression=brief(bend.expression)) for bend in rows.bends)
+    return replace(rows, value=brief(rows.value), slopes=tuple(map(brief, rows.slopes)), bends=bends), shared
+
+
+def _calls(expression: Expression, marks: frozenset[str], axes: frozenset[Index]) -> list[Expression]:
+    """Functions of predictors, each as often as it occurs, without those that differ inside a row."""
+    found = [part for part in walk(expression) if isinstance(part, Call) and mentions(part, marks)]
+    return [call for call in found if all_indices(call) <= axes]
 
 
 def _of(at: Sequence[Expression]) -> frozenset[Index]:

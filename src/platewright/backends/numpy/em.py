@@ -166,7 +166,8 @@ class EMEmitter(HiddenEmitter):
         made = self.making([], f"density_{number}(size)", doc, f"return {density}".splitlines())
         now = [f'"{name}": data["{name}"]' for name in shown]
         body = [f"density = density_{number}(size)", "density.given({**data, **found})"]
-        body.append(f"values = ascended(density, {{{', '.join(now)}}})")
+        one_top = ", one_top=True" if found.one_top else ""
+        body.append(f"values = ascended(density, {{{', '.join(now)}}}{one_top})")
         for name in found.variables:
             ends = edges(self.plan.graph.nodes[name].domain)
             if ends != (-np.inf, np.inf):

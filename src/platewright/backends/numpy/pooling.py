@@ -328,17 +328,18 @@ def root_of_scatter(scatter: Array, rest: Array | None = None) -> Array:
     smallest = np.diagonal(scatter, axis1=-2, axis2=-1) * width * (np.finfo(float).eps if rest is None else FINEST)
     high, low = np.array(scatter, dtype=float), np.zeros_like(scatter) if rest is None else rest
     for j in range(width):
-        pivot = high[..., j, j]
+        pivot = high[..., 0, 0]
         usable = pivot > smallest[..., j]
-        scale = np.where(usable, pivot, 1.0)[..., None]
-        row = np.where(usable[..., None], high[..., j, :], 0.0)
-        row[..., :j] = 0.0
-        root[..., j, :] = row / np.sqrt(scale)
-        if rest is None:
-            high = high - row[..., :, None] * (row / scale)[..., None, :]
-            continue
-        whole = (row, np.where(row == 0, 0.0, low[..., j, :]))
-        part = twofold_quotient(whole, (scale, np.where(usable, low[..., j, j], 0.0)[..., None]))
-        square = twofold_product(tuple(r[..., :, None] for r in whole), tuple(p[..., None, :] for p in part))
-        high, low = twofold_sum((high, low), (-square[0], -square[1]))
+        if usable.any():
+            scale = np.where(usable, pivot, 1.0)[..., None]
+            row = np.where(usable[..., None], high[..., 0, :], 0.0)
+            root[..., j, j:] = row / np.sqrt(scale)
+            if rest is None:
+                high = high - row[..., :, None] * (row / scale)[..., None, :]
+            else:
+                whole = (row, np.where(row == 0, 0.0, low[..., 0, :]))
+                part = twofold_quotient(whole, (scale, np.where(usable, low[..., 0, 0], 0.0)[..., None]))
+                square = twofold_product(tuple(r[..., :, None] for r in whole), tuple(p[..., None, :] for p in part))
+                high, low = twofold_sum((high, low), (-square[0], -square[1]))
+        high, low = high[..., 1:, 1:], low[..., 1:, 1:]  # what is done with stays as it is
     return root

@@ -36,14 +36,16 @@ def small_sizes(graph: Graph) -> dict[str, int]:
     return sizes
 
 
-def small_data(graph: Graph, seed: int = 0) -> tuple[dict[str, Array], dict[str, int]]:
+def small_data(
+    graph: Graph, seed: int = 0, longer: Mapping[str, int] | None = None
+) -> tuple[dict[str, Array], dict[str, int]]:
     """Values for every node of a small instance of the model, drawn from the model where it has a distribution.
 
     Inputs are made up without knowing what the model makes of them, so values that it forbids are drawn again; then
     each input is larger than those before it, as the ends of intervals are.
     """
     generator = np.random.default_rng(seed)
-    sizes = small_sizes(graph)
+    sizes = {**small_sizes(graph), **(longer or {})}
     for number in range(MOST_TRIES):
         values = _drawn(graph, sizes, generator, 2.0 if number % 2 else 0.0)
         if _is_possible(graph, values, sizes):

@@ -59,10 +59,11 @@ def run_em(
 
 
 def with_initial(plan: EMPlan, sizes: Mapping[str, int], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with their initial values checked; where these are all parameters, there is one start."""
+    """Options with their initial values checked; one start where these are all parameters, or all lead to one mode."""
     given = checked_initial(plan.graph, plan.learned, sizes, options.get("initial") or {})
     whole = {"restarts": 1} if given.keys() == set(plan.learned) else {}
-    return {**options, **whole, "initial": given}
+    alone = {"restarts": 1} if plan.has_one_mode else {}
+    return {**alone, **options, **whole, "initial": given}
 
 
 def search(

@@ -74,7 +74,7 @@ def check_summit(plan: EMPlan, runner: Runner, found: Estimate, labels: Mapping[
     for way in _beyond_numbers(peak):
         if peak.summit - peak.height(peak.top - BACK * way) > 1:
             raise NoMaximum(*_told(plan, peak, way, False, labels))
-    if not raised:
+    if not raised or plan.has_one_mode:
         return
     for way in _ways(plan, runner, found, peak, raised):
         most = FAR[-1] if _is_plain(peak.coordinates, way) else BENT
