@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import platewright as pw
+from platewright.errors import SizeError
 from platewright.run.samplers.effective_size import effective_size
 from platewright.run.samplers.labels import match
 from platewright.run.samplers.sampling import SampledFit
@@ -122,3 +124,12 @@ def test_effective_size_of_white_noise_and_of_a_slow_chain() -> None:
     assert 100 < effective_size(slow) < 400  # 4000 x 0.1 / 1.9 is 211
     assert effective_size(noise + np.arange(4)[:, None]) < 20  # chains that have not met
     assert effective_size(np.ones((2, 50))) == 100
+
+
+def test_a_mode_with_too_many_relabellings_is_refused_before_it_is_searched() -> None:
+    m, data = mixture(20)
+    data["y"] = np.tile(np.asarray(data["y"]), 100)  # 24,000 rows: to climb over them takes a minute
+    begun = time.process_time()
+    with pytest.raises(SizeError, match="relabellings of a mode"):
+        m.learn(data, goal="evidence", by="laplace", restarts=1)
+    assert time.process_time() - begun < 10

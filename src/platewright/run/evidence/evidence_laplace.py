@@ -8,7 +8,7 @@ taken from gradients on both sides of the mode. Exchangeable labels give as many
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, pi
@@ -22,7 +22,7 @@ from platewright.algebra.expression import Expression, Index, Reference
 from platewright.backends.kernels.coordinates import Joined
 from platewright.errors import PlatewrightError, SizeError, Unbounded
 from platewright.family import Array
-from platewright.recognition.exchangeable import find_symmetries
+from platewright.recognition.exchangeable import Symmetry, find_symmetries
 from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.samplers.starting import starting_values
@@ -133,6 +133,7 @@ def laplace(
     count = objective.chart.size
     if count > MOST_COORDINATES:
         raise SizeError(f"{count:,} coordinates", expected=f"at most {MOST_COORDINATES:,}", hint='by="chib"')
+    symmetries = _countable(objective)
     generators = np.random.default_rng(seed).spawn(restarts)
     starts = [starting_values(plan.graph, objective.names, sizes, generator) for generator in generators]
     free, value = np.zeros(count), -np.inf
@@ -145,7 +146,7 @@ def laplace(
     slope = float(np.abs(objective.gradient(free)).max(initial=0.0))
     if not slope < FLAT * (1 + abs(value)):
         raise PlatewrightError(f"no mode was found: the slope is {slope:.2g}", hint="more restarts=, or by='chib'")
-    return _weighed(objective, free, value), objective.chart.values(free)[0]
+    return _weighed(objective, symmetries, free, value), objective.chart.values(free)[0]
 
 
 def draws_about(
@@ -167,7 +168,7 @@ def draws_about(
     return {name: np.array([point[name] for point in points]) for name in objective.names}
 
 
-def _weighed(objective: Objective, free: Array, value: float) -> Evidence:
+def _weighed(objective: Objective, symmetries: Sequence[Symmetry], free: Array, value: float) -> Evidence:
     """The volume under the Gaussian, times the number of modes that are the same but for labels."""
     plan = objective.plan
     total, count = value, len(free)
@@ -180,19 +181,25 @@ def _weighed(objective: Objective, free: Array, value: float) -> Evidence:
             )
         total += 0.5 * count * log(2 * pi) - 0.5 * float(np.log(curvature).sum())
     detail = f"{count} coordinate{'' if count == 1 else 's'}"
-    if (modes := _copies(objective, free)) > 1:
+    if (modes := _copies(objective, symmetries, free)) > 1:
         total += log(modes)
         detail += f", {modes} modes that differ by labels"
     return Evidence(total, "laplace", None, detail + "; the error of the approximation is not known", plan.proper)
 
 
-def _copies(objective: Objective, free: Array) -> int:
-    """How many different points the relabellings of a mode are; one with equal components has fewer."""
+def _countable(objective: Objective) -> Sequence[Symmetry]:
+    """The symmetries of the labels; refused before any work where a mode has too many copies to be told apart."""
     symmetries = find_symmetries(objective.plan.graph, objective.plan.factors, objective.sizes)
-    found = 1
     for symmetry in symmetries:
         if symmetry.order > MOST_COPIES:
             raise SizeError(f"{symmetry.order:,} relabellings of a mode", expected=f"at most {MOST_COPIES:,}")
+    return symmetries
+
+
+def _copies(objective: Objective, symmetries: Sequence[Symmetry], free: Array) -> int:
+    """How many different points the relabellings of a mode are; one with equal components has fewer."""
+    found = 1
+    for symmetry in symmetries:
         values, _ = objective.chart.values(free)
         moved = [objective.chart.free(symmetry.moved(values, to)) for to in symmetry.relabellings()]
         apart = [np.abs(one - moved[0]).max(initial=0.0) > SAME * (1 + np.abs(free).max(initial=0.0)) for one in moved]
