@@ -66,3 +66,19 @@ def test_cells_that_a_ragged_array_does_not_have_are_no_zeros() -> None:
         wanted += norm.logpdf(seen, x.max() + 2 * x.min() + 3 * x.prod() + 5 * total + 7 * x.std(ddof=1))
     values = {"a": np.array(a), "b": b, "y": np.array([0.3, 1.0, -2.0]), "n": lengths.astype(float)}
     assert log_joint(read, values) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_numpy_looks_up_levels_of_which_the_first_is_no_unknown() -> None:
+    text = """model {
+      for (i in 1:6) { y[i] ~ dpois(mu[i])  log(mu[i]) <- log(3) + a[g[i]] + b[h[i]] }
+      a[1] <- 0
+      for (j in 2:3) { a[j] ~ dnorm(0, 1) }
+      for (j in 1:2) { b[j] ~ dnorm(0, tau) }
+      tau ~ dgamma(2, 2)
+    }"""
+    m = pw.read_bugs(text, {"y": [2, 5, 1, 4, 3, 8], "g": [1, 2, 3, 1, 2, 3], "h": [1, 1, 1, 2, 2, 2]})
+    data = m.read_from.data()
+    fits = [m.learn(data, by="gibbs", backend=one, chains=2, warm_up=200, draws=400, seed=2) for one in ("c", "numpy")]
+    (name,) = (name for name in fits[0].chains if name.startswith("a_"))
+    c, numpy = (fit.chains[name].mean(axis=(0, 1)) for fit in fits)
+    np.testing.assert_allclose(c, numpy, atol=0.15)

@@ -58,8 +58,12 @@ class Places:
         )
 
     def _summed(self, factor: Factor, values: Mapping[str, Array]) -> float:
+        """The log factor over all rows; not a number at places that a table of positions does not reach."""
         with np.errstate(all="ignore"):
-            return float(np.sum(evaluate(factor.expression, Environment(values, self.sizes), factor.axes)))
+            try:
+                return float(np.sum(evaluate(factor.expression, Environment(values, self.sizes), factor.axes)))
+            except IndexError:  # positions with holes are a column of numbers, of which no domain says how far they go
+                return np.nan
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         return {name: tuple(self.sizes[axis.plate] for axis in node.axes) for name, node in self.graph.nodes.items()}
