@@ -12,7 +12,7 @@ from scipy import special, stats
 import platewright as pw
 from platewright.backends.kernels import fitted as kernel
 from platewright.backends.kernels.held_density import Density_of, Unsettled
-from platewright.backends.kernels.lattice import drawn_from, summed
+from platewright.backends.kernels.lattice import drawn_from, over_modes
 from platewright.run.points.fit import QuadratureFit
 
 Data = dict[str, np.ndarray]
@@ -25,7 +25,7 @@ def gammas(values: np.ndarray) -> np.ndarray:
 
 
 def found() -> dict[str, np.ndarray]:
-    return summed(Density_of(gammas, [(0.0, np.inf)] * len(SHAPES)), 1e-4, 40_000)
+    return over_modes(Density_of(gammas, [(0.0, np.inf)] * len(SHAPES)), 1e-4, 40_000)
 
 
 def check_moments() -> None:
@@ -78,7 +78,7 @@ def test_a_density_that_no_mixture_fits_is_declined_and_not_answered() -> None:
         return np.asarray(-0.5 * ((values**2).sum(axis=1) - 900.0) ** 2)
 
     with pytest.raises(Unsettled):
-        summed(Density_of(shell, [(-np.inf, np.inf)] * 12), 1e-4, 12_000)
+        over_modes(Density_of(shell, [(-np.inf, np.inf)] * 12), 1e-4, 12_000)
 
 
 def effects(generator: np.random.Generator, rows: int = 80, offset: float = 0.0) -> tuple:  # type: ignore[type-arg]

@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from platewright.backends.kernels import lattice, modes
 from platewright.backends.kernels.held_density import Density_of, Unsettled
-from platewright.backends.kernels.lattice import drawn_from, summed
+from platewright.backends.kernels.lattice import drawn_from, over_modes
 from platewright.run.points.fit import KERNEL
 from platewright.run.points.number import Number
 
@@ -40,7 +40,7 @@ class Mixed:
 
     def summed(self) -> tuple[Density_of, dict[str, np.ndarray]]:
         density = Density_of(self.log_density, [OPEN])
-        return density, summed(density, 1e-4, 60_000)
+        return density, over_modes(density, 1e-4, 60_000)
 
 
 def lost(seeds: range) -> int:
@@ -74,7 +74,7 @@ def test_a_narrow_mode_that_is_no_gaussian_is_in_the_stated_error() -> None:
     def log_density(u: np.ndarray) -> np.ndarray:
         return np.logaddexp(stats.norm.logpdf(u[:, 0]), stats.t.logpdf(u[:, 0], 3, 1.7, 0.01)) - np.log(2)
 
-    found = summed(Density_of(log_density, [OPEN]), 1e-4, 60_000)
+    found = over_modes(Density_of(log_density, [OPEN]), 1e-4, 60_000)
     assert abs(float(found["log_evidence"])) <= 3 * float(found["error"])
 
 

@@ -12,7 +12,7 @@ from scipy import integrate, stats
 import platewright as pw
 from platewright.backends.kernels import modes
 from platewright.backends.kernels.held_density import Density_of
-from platewright.backends.kernels.lattice import summed
+from platewright.backends.kernels.lattice import over_modes
 from platewright.errors import ImproperPosterior, PlatewrightError
 from platewright.run.points.fit import QuadratureFit
 
@@ -87,7 +87,7 @@ def test_correlated_numbers_of_any_scales_have_their_integral(seed: int) -> None
     def log_density(u: np.ndarray) -> np.ndarray:
         return 0.7 - 0.5 * (np.linalg.solve(root, (u - centre).T) ** 2).sum(axis=0)
 
-    found = summed(Density_of(log_density, [OPEN, OPEN]), 1e-6, 60_000)
+    found = over_modes(Density_of(log_density, [OPEN, OPEN]), 1e-6, 60_000)
     truth = 0.7 + np.log(2 * np.pi) + np.linalg.slogdet(root)[1]
     assert found["log_evidence"] == pytest.approx(truth, abs=1e-6)
     np.testing.assert_allclose((found["share"] @ found["u"] - centre) / scales, 0.0, atol=1e-6)
@@ -112,7 +112,7 @@ def test_a_positive_number_may_be_tiny_or_huge(unit: float) -> None:
 
 
 def test_sizes_that_stay_at_one_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modes, "placed", lambda density: (np.zeros(len(density.ends)), np.ones(len(density.ends))))
+    monkeypatch.setattr(modes, "high_place", lambda density: (np.zeros(len(density.ends)), np.ones(len(density.ends))))
     monkeypatch.setattr(modes, "reframed", lambda density, curvature, sizes: sizes)
     mean, sd, _ = integrated()
     with pytest.raises((PlatewrightError, AssertionError)):
@@ -160,4 +160,4 @@ def test_a_place_where_a_matrix_is_not_positive_is_improbable_and_no_more() -> N
     density = Density_of(log_density, [(-np.inf, np.inf)])
     heights = density(np.array([[1.0], [200.0], [3.0], [150.0], [4.0]]))
     np.testing.assert_array_equal(heights, [-2.0, -np.inf, 0.0, -np.inf, -0.5])
-    assert float(summed(density, 1e-4, 60_000)["log_evidence"]) == pytest.approx(0.5 * np.log(2 * np.pi), abs=1e-6)
+    assert float(over_modes(density, 1e-4, 60_000)["log_evidence"]) == pytest.approx(0.5 * np.log(2 * np.pi), abs=1e-6)

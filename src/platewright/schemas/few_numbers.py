@@ -17,22 +17,30 @@ from platewright.elimination.stepping import graph_of, state_of, steps_of
 from platewright.graph.graph import Factor, Graph
 from platewright.operation import Declined, Step
 from platewright.program.pointwise import Pointwise
+from platewright.program.program import Program
 from platewright.recognition.groups import Group
 from platewright.schema import Goal, Plan
 from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.exact import Prepared, plan_exact, prepare
 from platewright.schemas.iterated_steps import by_numbers, held_fixed, steps_at_points
 from platewright.schemas.pointwise import plan_pointwise
+from platewright.schemas.repeated import plan_at_points
 
 NAME = "quadrature"
 MOST_HELD = 20
 """Numbers that are gone over where all points are evaluated at once: few by a lattice, more by points drawn."""
 ON_LATTICES = 5
 """Of more numbers points are drawn."""
+MOST_TOGETHER = 5
+"""Where each has a copy of the model."""
 MOST_APART = 3
 """And where each point runs a program of its own."""
 MOST_AT_ONCE, MOST_ASKED, MOST_CHOSEN = 60_000, 8_000, 3_000
 """Points in each half of a lattice."""
+MOST_COPIED = 20_000
+"""The same where each point has a copy of the model."""
+FREE = 2
+"""Numbers whose points cost little: each more takes many times as many."""
 TOLERANCE = 1e-4
 SHARP, FEW = 1e-9, 2
 """For the evidence, where so few numbers are left that finer lattices cost little."""
@@ -50,6 +58,8 @@ class QuadraturePlan:
     pointwise: Pointwise | None = None
     complete: Plan | None = None
     """The exact plan with the held known, where no program evaluates all points at once."""
+    together: Program | None = None
+    """Of the same, the program that takes all points at once, each with a copy of the model."""
     barren: tuple[str, ...] = ()
     declined: tuple[Declined, ...] = ()
     schema: str = NAME
@@ -67,12 +77,17 @@ class QuadraturePlan:
     @property
     def most(self) -> int:
         """How many points it may take, unless told: more where all are evaluated at once, or where it was asked for."""
-        return MOST_AT_ONCE if self.pointwise is not None else MOST_CHOSEN if self.is_chosen else MOST_ASKED
+        if self.pointwise is not None:
+            return MOST_AT_ONCE
+        return MOST_COPIED if self.together is not None else MOST_CHOSEN if self.is_chosen else MOST_ASKED
 
     @property
     def of_evidence(self) -> EvidencePlan:
-        """The exact evidence with the held known, which each point runs where no program evaluates all of them."""
-        rest = (self.schema, self.summary, self.factors, self.held, self.complete)
+        """The exact evidence with the held known, which points run where Gaussian unknowns are not all that is left."""
+        complete = self.complete
+        if complete is not None and self.together is not None:
+            complete = replace(complete, program=self.together)
+        rest = (self.schema, self.summary, self.factors, self.held, complete)
         return EvidencePlan(self.graph, "evidence", *rest, barren=self.barren)
 
     @property
@@ -135,15 +150,18 @@ def _apart(graph: Graph, prepared: Prepared, before: Declined, proper: bool) -> 
     held = least_held(now)
     if isinstance(held, Declined):
         return held
-    if len(held) > MOST_APART:
-        return Declined(NAME, f"exact elimination leaves {len(held)} numbers, at most {MOST_APART} are gone over")
+    together = plan_at_points(now, held)
+    most = MOST_APART if isinstance(together, Declined) else MOST_TOGETHER
+    if len(held) > most:
+        return Declined(NAME, f"exact elimination leaves {len(held)} numbers, at most {most} are gone over")
     complete = plan_exact(replace(now, known=now.known | set(held)), "posterior")
     assert isinstance(complete, Plan)
     because = f"{before.reason}: each point of {', '.join(held)} runs the exact plan with them known"
     steps = (*prepared.steps, *steps_at_points(now, held, complete, because, "Section 7.3"))
     return QuadraturePlan(
-        graph, "posterior", tuple(held), now.factors, steps, complete=complete, barren=prepared.barren, proper=proper
-    )
+        graph, "posterior", tuple(held), now.factors, steps, complete=complete, barren=prepared.barren, proper=proper,
+        together=None if isinstance(together, Declined) else together,
+    )  # fmt: skip
 
 
 def least_held(graph: Graph) -> list[str] | Declined:

@@ -20,6 +20,15 @@ Ends = Sequence[tuple[float, float]]
 Density = Callable[[Array], Array]
 
 
+MOST_COPIED = 1 << 20
+"""Numbers in the copies of the data that points are given at once."""
+
+
+def portion(numbers: int) -> int:
+    """How many points are worked on at once, where each has a copy of so many numbers."""
+    return max(1, MOST_COPIED // max(numbers, 64))
+
+
 class Unsettled(ArithmeticError):
     """The sum does not settle."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +29,14 @@ def check_possible(name: str, log_weight: Array) -> None:
         raise ImpossibleData(name, tuple(int(number) for number in impossible[0]))
 
 
-def possible_evidence(value: float, found: Mapping[str, object]) -> float:
+def possible_evidence(value: Any, found: Mapping[str, object]) -> Any:
     """A log evidence from its statistics; where one of these is minus infinity the rest may be no number at all.
 
     With 2 successes in 1 trial the statistic `log[successes <= trials]` says so, and a posterior whose second
     parameter came out negative has no normaliser.
     """
+    if np.ndim(value):  # at many points: where there is no number, it is as improbable as it looks
+        return np.where(np.isnan(value), -np.inf, value)
     if not np.isnan(value):
         return value
     floats = [np.asarray(one) for one in found.values() if not isinstance(one, dict | tuple | list)]

@@ -26,7 +26,7 @@ MOST_AXES = 5
 STEPS = {1: 0.5, 2: 0.8}
 """How far points are apart at first, in standard deviations; 1 where there are more numbers."""
 FINER = 0.7
-NEAR = 0.15
+LEAST_FALL = 0.15
 """What the log density falls at least, one width from a mode; half of one, where it is normal."""
 MOST_WIDENED = 12
 NORMAL = (0.12, 0.6)
@@ -49,7 +49,7 @@ def rotation(count: int) -> Array:
     return np.linalg.qr(np.sin(7.0 * np.sqrt(rows[:, None] + 1) * np.sqrt(rows + 4)))[0] if count > 1 else np.eye(count)
 
 
-def summed(density: Density_of, tolerance: float, most: int) -> dict[str, Array]:
+def over_modes(density: Density_of, tolerance: float, most: int) -> dict[str, Array]:
     """Points, their shares of the posterior, the log of the integral, and what changed last."""
     modes = [(mode, widened(density, mode, root)) for mode, root in modes_of(density, most)]
     count = len(density.ends)
@@ -91,7 +91,7 @@ def widened(density: Density_of, mode: Array, root: Array) -> Array:
     for _ in range(MOST_WIDENED):
         ends = np.concatenate([mode + (root * sizes).T, mode - (root * sizes).T])
         fallen_by = top - np.maximum(density(ends), -1e300).reshape(2, -1).mean(axis=0)
-        if not (too_near := fallen_by < NEAR).any():
+        if not (too_near := fallen_by < LEAST_FALL).any():
             break
         sizes = np.where(too_near, 2.0 * sizes, sizes)
     return root * sizes

@@ -47,7 +47,7 @@ def modes_of(density: Density_of, most: int) -> list[Mode]:
     if not is_open(density.ends).any():
         begin = starts(density, centre, sizes)
     if not begin or (begin[0] <= EDGES[0]).any() or (begin[0] >= EDGES[1]).any():
-        centre, sizes = placed(density)
+        centre, sizes = high_place(density)
         begin = starts(density, centre, sizes)
     found = distinct([climbed(density, start, sizes) for start in begin])
     looked: list[Array] = []
@@ -77,7 +77,7 @@ def distinct(tops: list[tuple[float, Array, Array]]) -> list[tuple[float, Array,
 # -- where climbs begin ------------------------------------------------------------------------------------------------
 
 
-def placed(density: Density_of) -> tuple[Array, Array]:
+def high_place(density: Density_of) -> tuple[Array, Array]:
     """A high place, and the spread of plain numbers along their axes there."""
     plain = is_open(density.ends)
     centre, sizes = np.zeros(len(plain)), np.ones(len(plain))

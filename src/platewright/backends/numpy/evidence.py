@@ -27,8 +27,9 @@ from platewright.backends.numpy.pruning import pruned
 from platewright.errors import PlatewrightError
 from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.operations.split_partly_known import observed_name, seen_name
-from platewright.program.program import EVIDENCE, expressions_of
-from platewright.program.statements import Pool, Statistic
+from platewright.program.pointwise import POINT
+from platewright.program.program import EVIDENCE, Program, expressions_of
+from platewright.program.statements import Assign, Pool, Statistic
 from platewright.schemas.evidence import EvidencePlan, exchanged_together
 
 KERNELS = (coordinates, pieces, quadrature, enumeration, impossible, evidence_support)
@@ -66,10 +67,13 @@ class EvidenceEmitter(Emitter):
 
     def given_functions(self) -> list[str]:
         """Statistics, and the exact log evidence with the held unknowns known."""
-        whole, held = self.program, frozenset(self.plan.hidden)
+        whole = self.program
+        held = frozenset(self.plan.hidden) | {name for name, axes in whole.columns.items() if POINT in axes}
         moving = [s for s in whole.passes if any(names(part) & held for part in expressions_of(s))]
         fixed = [s for s in whole.passes if s not in moving]
-        body = [*self.found_lines(), *self.finish_body(), f"return float({self.names(EVIDENCE)})"]
+        found = self.names(EVIDENCE)
+        body = [*self.found_lines(), *self.finish_body()]
+        body.append(f"return {found}" if is_of_points(whole) else f"return float({found})")
         doc = "The exact log evidence with the held unknowns known."
         return [
             self._pass("statistics", "Statistics that no held unknown enters (Theorem 4.1).", fixed),
@@ -80,7 +84,8 @@ class EvidenceEmitter(Emitter):
     def around(self, parts: Sequence[str], title: str, kernels: Sequence[ModuleType], without: Sequence[str]) -> str:
         """The program around its own functions, with the data that it reads."""
         held = frozenset(self.plan.hidden)
-        needed = {name: axes for name, axes in self.program.columns.items() if name not in held}
+        columns = {name: tuple(i for i in axes if i != POINT) for name, axes in self.program.columns.items()}
+        needed = {name: axes for name, axes in columns.items() if name not in held}
         for name in held:
             for own in (seen_name(name), observed_name(name)):
                 needed |= {own: self.nodes[own].axes} if own in self.nodes else {}
@@ -152,3 +157,8 @@ class EvidenceEmitter(Emitter):
 
 STAND_INS = ("learn", "listing", "held", "statistics", "statistics_given", "log_evidence")
 """Functions that the emitter writes or places itself."""
+
+
+def is_of_points(program: Program) -> bool:
+    """Whether a program finds a log evidence for each of many points."""
+    return any(isinstance(one, Assign) and one.name == EVIDENCE and one.indices for one in program.body)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.kernels.eliminated import dense_given, matter, own_moments
-from platewright.backends.kernels.held_density import Density_of, at_coordinates
-from platewright.backends.kernels.lattice import summed
+from platewright.backends.kernels.held_density import Density_of, at_coordinates, portion
+from platewright.backends.kernels.lattice import over_modes
 from platewright.backends.numpy.evidence_support import evidence_given
 from platewright.family import Array
 
@@ -25,7 +25,7 @@ def points_learn(data: Data, size: Sizes, most: int = 60_000, tolerance: float =
     def log_density_at(values: Array) -> Array:
         return log_density(found, data, size, {name: values[:, k] for k, name in enumerate(names)})
 
-    points = summed(Density_of(log_density_at, ends), tolerance, most)
+    points = over_modes(Density_of(log_density_at, ends), tolerance, most)
     values, share = at_coordinates(points["u"], ends)[0], points["share"]
     learned: dict[str, Any] = {"log_evidence": float(points["log_evidence"]), "error": float(points["error"])}
     for k, name in enumerate(names):
@@ -58,8 +58,38 @@ def apart_learn(data: Data, size: Sizes, most: int = 3_000, tolerance: float = 1
                 continue  # at the end of the numbers: as improbable as it looks
         return found
 
-    points = summed(Density_of(log_density_at, ends), tolerance, most)
-    values = at_coordinates(points["u"], ends)[0]
+    return learned_of(Density_of(log_density_at, ends), tolerance, most, names)
+
+
+def together_learn(data: Data, size: Sizes, most: int = 3_000, tolerance: float = 1e-4) -> dict[str, float]:
+    """The same, points taken together: each has a copy of the model."""
+    names, ends = held()
+    many, points = copied()
+    fixed = {name: one for name, one in data.items() if name not in many}
+    step = portion(sum(np.size(data[name]) for name in many))
+
+    def log_density_of(values: Array) -> Array:
+        count = len(values)
+        every = {name: np.broadcast_to(data[name], (count, *np.shape(data[name]))) for name in many}
+        every |= {name: values[:, k] for k, name in enumerate(names)}
+        try:
+            return np.asarray(evidence_given(fixed, {**size, points: count})(every)) + np.zeros(count)
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+            if count == 1:
+                return np.array([-np.inf])
+        half = count // 2
+        return np.concatenate([log_density_of(part) for part in (values[:half], values[half:])])
+
+    def log_density_at(values: Array) -> Array:
+        return np.concatenate([log_density_of(values[k : k + step]) for k in range(0, len(values), step)])
+
+    return learned_of(Density_of(log_density_at, ends), tolerance, most, names)
+
+
+def learned_of(density: Density_of, tolerance: float, most: int, names: Sequence[str]) -> dict[str, float]:
+    """The log evidence with its error, mean and standard deviation of the held numbers."""
+    points = over_modes(density, tolerance, most)
+    values = at_coordinates(points["u"], density.ends)[0]
     learned = {"log_evidence": float(points["log_evidence"]), "error": float(points["error"])}
     for k, name in enumerate(names):
         learned[f"{name}.mean"], learned[f"{name}.sd"] = weighed(values[:, k], points["share"])
@@ -84,6 +114,11 @@ def scales(point: Data) -> Array:
 
 def log_density(found: Mapping[str, Any], data: Data, size: Sizes, point: Data) -> Array:
     """Stands in for the log density at points, which the emitter writes."""
+    raise NotImplementedError
+
+
+def copied() -> tuple[Sequence[str], str]:
+    """Stands in for the data that each point has a copy of, which the emitter writes."""
     raise NotImplementedError
 
 

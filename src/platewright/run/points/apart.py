@@ -1,20 +1,23 @@
-"""An exact plan run at one point after another, where no program evaluates all of them at once."""
+"""An exact plan run at points: on copies of the model, one for each of them, or else at one point after another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from platewright.backends.kernels.held_density import portion
 from platewright.errors import PlatewrightError
 from platewright.family import Array
+from platewright.program.program import Program
 from platewright.run.exact.marginal import Marginal
 from platewright.run.exact.posterior import Posterior
 from platewright.run.execute import arguments, finish, loaded
 from platewright.run.samplers.evidence_given import evidence_given
 from platewright.schema import Plan
+from platewright.schemas.repeated import copies, sizes_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,8 @@ class Apart:
     plan: Plan
     columns: Mapping[str, Array]
     sizes: Mapping[str, int]
+    together: Program | None = None
+    """The program that takes all points at once, with copies of the data."""
 
     @cached_property
     def _evidence(self) -> Callable[[Mapping[str, Array]], float]:
@@ -32,6 +37,11 @@ class Apart:
     def log_density(self, values: Mapping[str, Array]) -> Array:
         """`log p(data, held)` at each point."""
         count = len(next(iter(values.values())))
+        if self.together is not None:
+            many = copies(self.together, tuple(values))
+            step = portion(sum(np.size(self.columns[name]) for name in many))
+            parts = [self._of({n: one[k : k + step] for n, one in values.items()}, many) for k in range(0, count, step)]
+            return np.concatenate(parts)
         found = np.full(count, -np.inf)
         for k in range(count):
             try:
@@ -39,6 +49,23 @@ class Apart:
             except (PlatewrightError, ArithmeticError, np.linalg.LinAlgError):
                 continue  # at the end of the numbers: as improbable as it looks
         return found
+
+    def _of(self, values: Mapping[str, Array], many: Sequence[str]) -> Array:
+        """The log density at a portion of points; where one of them is refused, that one alone."""
+        assert self.together is not None
+        count = len(next(iter(values.values())))
+        fixed = {name: one for name, one in self.columns.items() if name not in many}
+        copied = {name: np.broadcast_to(self.columns[name], (count, *np.shape(self.columns[name]))) for name in many}
+        try:
+            return np.asarray(
+                evidence_given(self.together, fixed, sizes_at(self.sizes, count))({**values, **copied})
+            ) + np.zeros(count)
+        except (PlatewrightError, ArithmeticError, np.linalg.LinAlgError):
+            if count == 1:
+                return np.array([-np.inf])
+        half = count // 2
+        halves = [{name: one[part] for name, one in values.items()} for part in (slice(half), slice(half, None))]
+        return np.concatenate([self._of(part, many) for part in halves])
 
     def posterior(self, values: Mapping[str, Array]) -> Posterior:
         """The posterior of the others at one point."""

@@ -18,7 +18,7 @@ from platewright.run.checks.sanity import check_counts
 from platewright.run.evidence.evidence import Evidence
 from platewright.run.forward import extended
 from platewright.run.points.apart import Apart
-from platewright.run.points.gaussians import Gaussians
+from platewright.run.points.gaussians import Gaussians, systematic
 from platewright.run.points.given import density_of, given_points
 from platewright.run.points.loaded import Eliminated
 from platewright.run.points.mixture import Mixture
@@ -158,12 +158,11 @@ class QuadratureFit(Result):
         drawn = partial(self._drawn, name)
         if isinstance(self.given, Gaussians):
             return Mixture(name, *self.given.moments[name], partial(self._components, name), drawn)
-        chosen = self._some
+        chosen, share = self._some
         found = self.given.marginals(name, self._values, chosen)
         kept = [one for one in found if one is not None and one.family.name == "Normal"]
         if len(kept) < len(found) or any(one.transform.name != "identity" for one in kept):
             return None
-        share = self.found["share"][chosen] / self.found["share"][chosen].sum()
         means, variances = (np.stack([np.asarray(getattr(one, what)) for one in kept]) for what in ("mean", "variance"))
         mean = np.tensordot(share, means, 1)
         variance = np.tensordot(share, variances + (means - mean) ** 2, 1)
@@ -174,10 +173,13 @@ class QuadratureFit(Result):
         return self.given.components(name)
 
     @cached_property
-    def _some(self) -> Array:
-        """The points that matter for moments."""
+    def _some(self) -> tuple[Array, Array]:
+        """The points that matter for moments, and their shares; of very many some, evenly."""
         share = self.found["share"]
-        return np.flatnonzero(share > 1e-6 * share.max())
+        kept = np.flatnonzero(share > 1e-6 * share.max())
+        if len(kept) <= DISTINCT:
+            return kept, share[kept] / share[kept].sum()
+        return systematic(share, DISTINCT), np.full(DISTINCT, 1.0 / DISTINCT)
 
     def _other(self, name: str) -> Sampled:
         """Predicted nodes and functions of unknowns are shown by draws."""

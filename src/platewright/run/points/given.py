@@ -19,7 +19,7 @@ def given_points(plan: QuadraturePlan, columns: Mapping[str, Array], sizes: Mapp
         check_plates(plan.pointwise, sizes)
         return eliminated_on(plan.pointwise, columns, sizes)
     assert plan.complete is not None
-    return Apart(plan.complete, columns, sizes)
+    return Apart(plan.complete, columns, sizes, plan.together)
 
 
 def density_of(plan: QuadraturePlan, given: Eliminated | Apart) -> Density_of:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.kernels.held_density import Endless, Unsettled
-from platewright.backends.kernels.lattice import summed
+from platewright.backends.kernels.lattice import over_modes
 from platewright.errors import ImproperPosterior, PlatewrightError
 from platewright.family import Array
 from platewright.operation import Declined
@@ -26,6 +26,8 @@ SETTLED = 1e-6
 """What is small where a grid of another kind could be laid instead."""
 SHORT = 2_000
 """Where each point runs a program of its own, `by="auto"` takes plates of so many elements."""
+LONG = 5_000
+"""And of so many where they are taken together."""
 LOOKED_AT = 4
 """Draws at which computed probabilities are added up, as many as a sampler has chains that end."""
 MOST_COLUMNS = 500
@@ -49,7 +51,7 @@ def run_quadrature(
     given = given_points(plan, columns, sizes)
     most = int(options.get("most", plan.most))
     try:
-        found = summed(density_of(plan, given), plan.tolerance, most)
+        found = over_modes(density_of(plan, given), plan.tolerance, most)
     except Endless as reason:
         end = "its tails are too heavy for points" if plan.proper else "the posterior is improper, or its tails heavy"
         return Declined(NAME, f"{reason}: {end}")
@@ -85,9 +87,10 @@ def fits(plan: QuadraturePlan, sizes: Mapping[str, int], backend: str, others: C
     if backend == "c":
         return Declined(NAME, "it runs in NumPy, and C was asked for")
     longest = max(sizes, key=sizes.__getitem__, default="")
-    if plan.pointwise is None and longest and sizes[longest] > SHORT:
-        cost = f"each point would run a program of its own over {sizes[longest]:,} elements of `{longest}`"
-        return Declined(NAME, f"{cost}, at most {SHORT:,} are quick")
+    short = SHORT if plan.together is None else LONG
+    if plan.pointwise is None and longest and sizes[longest] > short:
+        cost = f"each point would go over {sizes[longest]:,} elements of `{longest}`"
+        return Declined(NAME, f"{cost}, at most {short:,} are quick")
     return too_wide(plan, sizes)
 
 
