@@ -16,14 +16,13 @@ from tests.points_models import crossed, schools
 import platewright as pw
 from platewright.backends.kernels.lattice import over_modes
 from platewright.errors import FormatError
-from platewright.operation import Declined
 from platewright.run.evidence.evidence_quadrature import quadrature
 from platewright.run.points import running
 from platewright.run.points.fit import QuadratureFit
 from platewright.run.points.given import density_of, given_points
 from platewright.run.results.array_file import write_array
 from platewright.run.samplers.sampling import SampledFit
-from platewright.schemas import few_numbers, pointwise
+from platewright.schemas import pointwise
 from platewright.schemas.few_numbers import QuadraturePlan
 from result_kinds import crowd, funnel
 
@@ -125,8 +124,7 @@ def test_many_that_stay_together_are_sampled_and_the_reason_has_their_number(mon
     assert "6 Gaussian unknowns would be eliminated together, at most 5 are" in fit.explain()
 
 
-def test_three_programs_at_each_point_are_not_chosen_and_the_plan_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(few_numbers, "plan_at_points", lambda *_: Declined("copies at points", "told so"))
+def test_three_programs_at_each_point_are_not_chosen_and_the_plan_says_so() -> None:
     m = pw.Model("three")
     row = m.plate("row")
     m.a, m.b, m.c = pw.Gamma(2, rate=1), pw.Gamma(2, rate=1), pw.Gamma(2, rate=1)

@@ -119,9 +119,9 @@ def test_the_density_of_a_walk_is_that_of_brute_force(offset: float, near: float
     assert fit.eliminated.log_density(values) == pytest.approx(wanted, abs=near)
 
 
-def test_three_scales_of_a_chain_are_gone_over_by_auto_and_the_emitted_file_gives_the_same(tmp_path: Path) -> None:
+def test_three_scales_of_a_chain_are_gone_over_and_the_emitted_file_gives_the_same(tmp_path: Path) -> None:
     m, data = seasons()
-    fit = m.learn(data)
+    fit = m.learn(data, by="quadrature")
     assert isinstance(fit, QuadratureFit), fit.how
     (tmp_path / "file.py").write_text(fit.source("numpy"))
     columns = {name.replace("@", "_of_"): np.asarray(values) for name, values in fit.columns.items()}

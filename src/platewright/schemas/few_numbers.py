@@ -39,8 +39,6 @@ MOST_AT_ONCE, MOST_ASKED, MOST_CHOSEN = 60_000, 8_000, 3_000
 """Points in each half of a lattice."""
 MOST_COPIED = 20_000
 """The same where each point has a copy of the model."""
-FREE = 2
-"""Numbers whose points cost little: each more takes many times as many."""
 TOLERANCE = 1e-4
 SHARP, FEW = 1e-9, 2
 """For the evidence, where so few numbers are left that finer lattices cost little."""

@@ -16,7 +16,7 @@ from platewright.run.checks.computed import check_computed, computed_probabiliti
 from platewright.run.checks.sanity import check_counts
 from platewright.run.points.fit import DRAWS, QuadratureFit
 from platewright.run.points.given import density_of, given_points
-from platewright.schemas.few_numbers import FEW_APART, NAME, QuadraturePlan
+from platewright.schemas.few_numbers import NAME, QuadraturePlan
 
 SMALL = 5e-3
 """What `by="auto"` takes for a small error."""
@@ -27,7 +27,7 @@ SETTLED = 1e-6
 SHORT = 2_000
 """Where each point runs a program of its own, `by="auto"` takes plates of so many elements."""
 LONG = 5_000
-"""And of so many where they are taken together; of a quarter for each number beyond two, which takes more points."""
+"""And of so many where they are taken together."""
 LOOKED_AT = 4
 """Draws at which computed probabilities are added up, as many as a sampler has chains that end."""
 MOST_COLUMNS = 500
@@ -87,7 +87,7 @@ def fits(plan: QuadraturePlan, sizes: Mapping[str, int], backend: str, others: C
     if backend == "c":
         return Declined(NAME, "it runs in NumPy, and C was asked for")
     longest = max(sizes, key=sizes.__getitem__, default="")
-    short = SHORT if plan.together is None else LONG // 4 ** max(0, len(plan.held) - FEW_APART)
+    short = SHORT if plan.together is None else LONG
     if plan.pointwise is None and longest and sizes[longest] > short:
         cost = f"each point would go over {sizes[longest]:,} elements of `{longest}`"
         return Declined(NAME, f"{cost}, at most {short:,} are quick")
