@@ -20,12 +20,14 @@ import pytest
 
 import platewright as pw
 from laws.random_latents import random_latent
+from platewright.backends.numpy.annealed import AnnealedEmitter
 from platewright.backends.numpy.collapsed import CollapsedEmitter
 from platewright.backends.numpy.em import em_emitter
 from platewright.backends.numpy.gibbs import GibbsEmitter
 from platewright.backends.numpy.mean_field import mean_field_emitter
 from platewright.errors import ImproperPosterior, NotSolvable, PlatewrightError, Unbounded
 from platewright.run.checks.simulating import small_data
+from platewright.run.evidence.evidence_fit import EvidenceFit, run_evidence
 from platewright.run.hidden.em_fit import EstimatedFit
 from platewright.run.hidden.em_search import run_em
 from platewright.run.hidden.mean_field_fit import MeanFieldFit
@@ -63,13 +65,15 @@ for number in range(int(sys.argv[1])):
     found = module.learn(dict(np.load(f"{number}.data.npz")), json.load(open(f"{number}.size.json")))
     np.savez(f"{number}.found.npz", **found)
 """
-Fit = EstimatedFit | MeanFieldFit | SampledFit
+Fit = EstimatedFit | MeanFieldFit | SampledFit | EvidenceFit
 
 
 def wanted_of(fit: Fit) -> dict[str, Any]:
     """The numbers of a fit, as its source names them."""
     if isinstance(fit, MeanFieldFit):
         return {**fit.result.values, "lower_bound": fit.lower_bound}
+    if isinstance(fit, EvidenceFit):
+        return {"log_evidence": fit.log_evidence, "error": fit.evidence.error}
     names = names_of(fit)
     if isinstance(fit, SampledFit):
         return {names(name): values for name, values in fit.chains.items()}
@@ -83,6 +87,10 @@ def names_of(fit: Fit) -> Any:
         sampler = kind(fit.derivation, fit.options)
         sampler.module()
         return sampler.names
+    if isinstance(fit, EvidenceFit):
+        weighing = AnnealedEmitter(fit.derivation)
+        weighing.module()
+        return weighing.names
     if isinstance(fit, MeanFieldFit):
         field = mean_field_emitter(fit.derivation, gathered)
         field.module()
@@ -106,7 +114,7 @@ def check(fits: Mapping[str, Fit], folder: Path) -> None:
     for number, (name, fit) in enumerate(fits.items()):
         found, wanted = dict(np.load(folder / f"{number}.found.npz")), wanted_of(fit)
         assert found.keys() <= wanted.keys(), (name, found.keys() - wanted.keys())
-        if isinstance(fit, SampledFit):
+        if isinstance(fit, SampledFit | EvidenceFit):
             assert found.keys() == wanted.keys(), name
         else:
             assert len(found) > bool(set(fit.plan.graph.unknown) - fit.derivation.latent.names), name
@@ -152,6 +160,27 @@ def gallery_chains(folder: Path) -> Iterator[tuple[str, Fit]]:
         else:
             run = run_collapsed(plan, columns, sizes, backend="numpy", **TOLD[by])
             yield f"{folder.name} by {by}", CollapsedFit(plan, columns, sizes, run.chains, told=run.told)
+
+
+def gallery_weights(folder: Path) -> Iterator[tuple[str, Fit]]:
+    """The evidence of an example by annealed importance sampling, where its prior can be drawn from."""
+    space = runpy.run_path(str(folder / "model.py"))
+    try:
+        plan = space["m"].derive(known=space["known"], goal="evidence", by="annealed").plan
+    except NotSolvable:
+        return
+    values, sizes = small_data(plan.graph, seed=1)
+    columns = {name: value for name, value in values.items() if plan.graph.is_known(name)}
+    yield (
+        f"{folder.name} by annealed",
+        run_evidence(plan, columns, sizes, {}, 5, "numpy", {"particles": 3, "powers": 4}),
+    )
+
+
+def test_evidences_of_every_example(tmp_path: Path) -> None:
+    fits = {name: fit for folder in GALLERY for name, fit in gallery_weights(folder)}
+    assert len(fits) > 20
+    check(fits, tmp_path)
 
 
 def test_chains_of_some_examples(tmp_path: Path) -> None:

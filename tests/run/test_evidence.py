@@ -276,7 +276,7 @@ def test_what_was_done_is_told() -> None:
 
 
 def test_log_mean_is_a_log_of_a_mean() -> None:
-    from platewright.run.evidence.evidence import log_mean
+    from platewright.backends.kernels.log_means import log_mean
 
     logs = np.array([-1000.0, -1001.0, -1003.0])
     assert log_mean(logs) == pytest.approx(logsumexp(logs) - np.log(3))

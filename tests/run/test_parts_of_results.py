@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 import platewright as pw
+from platewright.backends.kernels.log_means import error_of_independent
 from platewright.errors import DataError, PlatewrightError
 from platewright.operation import Declined
-from platewright.run.evidence.evidence import error_of_independent
 from platewright.run.evidence.evidence_chib import Chib
 from platewright.run.exact.row_densities import nodes_apart
 from run.row_examples import chosen, example, same_posterior

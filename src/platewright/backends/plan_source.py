@@ -12,6 +12,7 @@ from platewright.backends.c_collapsed.collapsed import default_source
 from platewright.backends.c_gibbs.gibbs import GibbsSource, gibbs_source
 from platewright.backends.emit import emit
 from platewright.backends.naming import comment
+from platewright.backends.numpy.annealed import numpy_annealed_source
 from platewright.backends.numpy.assembling import Frame
 from platewright.backends.numpy.collapsed import numpy_collapsed_source
 from platewright.backends.numpy.em import numpy_em_source
@@ -84,7 +85,7 @@ def _in_numpy(plan: AnyPlan, options: Options, gathered: bool) -> str:
         case CollapsedPlan():
             return numpy_collapsed_source(plan, options)
         case EvidencePlan():
-            return numpy_evidence_source(plan)
+            return numpy_annealed_source(plan, options) if plan.schema == "annealed" else numpy_evidence_source(plan)
         case QuadraturePlan():
             return numpy_points_source(plan)
     raise PlatewrightError(f"{plan.schema} has no standalone source")

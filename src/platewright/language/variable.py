@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from platewright.algebra.domain import Domain
-from platewright.algebra.expression import ZERO, Expression, Index, Reference, names
+from platewright.algebra.expression import ZERO, Expression, Index, Lag, Reference, names, walk
 from platewright.family import Family
 
 Kind = OneOf["random", "deterministic", "input", "undirected", "statistic"]
@@ -60,6 +60,22 @@ class Variable:
         """The variables its density or definition refers to, itself at an earlier step left out."""
         source = self.definition if self.definition is not None else self.log_density
         return names(source).union(self.reads) - {self.name}
+
+    @property
+    def inside(self) -> tuple[Index, ...]:
+        """The pair of axes inside one value: a vector has one of them, its covariance both."""
+        plate = self.events[0].plate if self.events else self.domain.levels
+        return () if plate is None else (Index(plate, plate), Index(plate + "'", plate))
+
+    @property
+    def step_to_the_past(self) -> Index | None:
+        """The ordered index along which a node depends on its own previous element."""
+        for part in walk(self.log_density):
+            for at in part.indices if isinstance(part, Reference) and part.name == self.name else ():
+                if isinstance(at, Lag):
+                    plates = {inner.plate for inner in walk(at) if isinstance(inner, Index)}
+                    return next(axis for axis in self.axes if axis.plate in plates)
+        return None
 
     @property
     def label(self) -> str:

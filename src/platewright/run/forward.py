@@ -144,7 +144,7 @@ def draw_node(
     step = step_of((node,))
     if step is not None:
         return drawn_along((node,), step, environment, drawn, leading, _alone(generator, leading))[node.name]
-    events = _event_indices(node)
+    events = node.inside
     parameters = {}
     for name, expression in node.parameters:
         rank = family.parameter(name).rank
@@ -174,17 +174,6 @@ def with_circle(
 def _alone(generator: np.random.Generator, leading: tuple[Index, ...]) -> Draw:
     """Draws a node as if it had no past of its own: that is given, under its name."""
     return lambda node, here, known: draw_node(replace(node, log_density=ZERO), here, known, generator, leading)
-
-
-def _event_indices(node: Variable) -> tuple[Index, ...]:
-    """The pair of axes inside one value: a vector has one of them, its covariance both."""
-    if node.events:
-        plate = node.events[0].plate
-    elif node.domain.levels is not None:
-        plate = node.domain.levels
-    else:
-        return ()
-    return Index(plate, plate), Index(plate + "'", plate)
 
 
 def simulate(graph: Graph, sizes: Mapping[str, int], inputs: Mapping[str, Array], seed: int = 0) -> dict[str, Array]:

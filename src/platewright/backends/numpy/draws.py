@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from platewright.algebra.build import substitute
-from platewright.algebra.expression import Constant, Index, Reference
+from platewright.algebra.expression import Constant, Expression, Index, Reference
 from platewright.backends.naming import comment
 from platewright.backends.numpy.family_text import drawn_inline, family_name
 from platewright.backends.numpy.modes import gaussian_lines, solution
@@ -44,9 +45,27 @@ def _family(
     emitter: Emitter, found: FamilyConditional, node: Variable, families: list[tuple[Family, str]]
 ) -> list[str]:
     family, transform = found.recognised.family, found.recognised.transform
+    text = drawn_text(emitter, family, found.parameters, node, node.events, families)
+    name = emitter.names(node.name)
+    lines = [f"# {comment(node.name)}: {family.name}", f"{name} = {text}"]
+    if transform is not IDENTITY:
+        back = substitute(transform.backward, {Y: Reference(node.name, node.axes)})
+        lines.append(f"{name} = {emitter.printer.printed(back, node.axes, full=True)}")
+    return lines
+
+
+def drawn_text(
+    emitter: Emitter,
+    family: Family,
+    given: Mapping[str, Expression],
+    node: Variable,
+    inside: tuple[Index, ...],
+    families: list[tuple[Family, str]],
+) -> str:
+    """A draw of an unknown from a family, as an expression; parameters may have axes inside one value."""
     parameters = {}
-    for key, value in found.parameters.items():
-        axes = (*node.plates, *node.events[: family.parameter(key).rank])
+    for key, value in given.items():
+        axes = (*node.plates, *inside[: family.parameter(key).rank])
         code = emitter.printer.printed(value, axes, full=True)
         bare = f"np.float64({code})" if code.replace(".", "").isdigit() else f"({code})"
         parameters[key] = code if code.isidentifier() else bare
@@ -54,14 +73,9 @@ def _family(
     text = drawn_inline(family, parameters, f"({shape.rstrip()})")
     if text is None:
         families.append((family, "draw"))
-        given = ", ".join(f'"{key}": {value}' for key, value in parameters.items())
-        text = f"{family_name(family, 'draw')}(generator, {{{given}}}, ({shape.rstrip()}))"
-    name = emitter.names(node.name)
-    lines = [f"# {comment(node.name)}: {family.name}", f"{name} = {text}"]
-    if transform is not IDENTITY:
-        back = substitute(transform.backward, {Y: Reference(node.name, node.axes)})
-        lines.append(f"{name} = {emitter.printer.printed(back, node.axes, full=True)}")
-    return lines
+        listed = ", ".join(f'"{key}": {value}' for key, value in parameters.items())
+        text = f"{family_name(family, 'draw')}(generator, {{{listed}}}, ({shape.rstrip()}))"
+    return text
 
 
 def _gaussian(emitter: Emitter, found: GaussianConditional) -> list[str]:

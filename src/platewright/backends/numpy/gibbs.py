@@ -124,7 +124,16 @@ def numpy_gibbs_source(plan: GibbsPlan, options: Options = DEFAULTS) -> str:
 class GibbsEmitter(Emitter):
     """Prints the programs of all blocks with one table of names."""
 
-    def __init__(self, plan: GibbsPlan, options: Options = DEFAULTS, held: Iterable[str] = ()) -> None:
+    tools: tuple[ModuleType, ...] = KERNELS
+    """Where the tools stand that samplers share."""
+
+    def __init__(
+        self,
+        plan: GibbsPlan,
+        options: Options = DEFAULTS,
+        held: Iterable[str] = (),
+        reserved: Iterable[str] = (),
+    ) -> None:
         """Known numbers that are `held` may change from sweep to sweep."""
         self.plan, self.options = plan, options
         self.nodes = dict(plan.graph.nodes)
@@ -142,6 +151,7 @@ class GibbsEmitter(Emitter):
             self.plain,
             [
                 *RESERVED,
+                *reserved,
                 *(f"{word}_{number}" for word in ("draw", "faults", "fixed") for number in range(len(self.nodes))),
             ],
         )
@@ -161,11 +171,6 @@ class GibbsEmitter(Emitter):
         frame = Frame(self.plan.graph, "Gibbs sampling", self.plan.summary, needed, LEARNED)
         own = [text for family, kind in self.families for text in family_text(family, kind)]
         return frame.around([*parts, *dict.fromkeys(own)], self.support(), self.names, KERNELS, STAND_INS)
-
-    @property
-    def tools(self) -> tuple[ModuleType, ...]:
-        """Where the tools stand that samplers share."""
-        return KERNELS
 
     def sweeping(self) -> list[str]:
         """The functions of a sweep, and what these need once."""

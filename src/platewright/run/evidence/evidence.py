@@ -41,21 +41,7 @@ class Evidence:
         return f"log evidence {self.value:.6g}{spread}{constant} by {self.method}{detail}"
 
 
-def log_mean(logs: Array) -> float:
-    """The log of the mean of exponentials."""
-    top = float(np.max(logs))
-    if not np.isfinite(top):
-        return top
-    return top + float(np.log(np.mean(np.exp(logs - top))))
-
-
 def error_of_log_mean(chains: Array) -> float:
     """The standard error of `log_mean` of Markov chains (chain, draw), by their effective size and the delta method."""
     weights = np.exp(chains - np.max(chains))
     return float(np.std(weights) / np.sqrt(effective_size(weights)) / np.mean(weights))
-
-
-def error_of_independent(logs: Array) -> float:
-    """The standard error of `log_mean` of independent draws."""
-    weights = np.exp(logs - np.max(logs))
-    return float(np.std(weights, ddof=1) / np.sqrt(len(weights)) / np.mean(weights))

@@ -18,12 +18,13 @@ from math import prod
 import numpy as np
 
 from platewright.algebra.evaluate import Environment, evaluate
+from platewright.backends.kernels.log_means import log_mean
 from platewright.errors import PlatewrightError, SizeError
 from platewright.family import Array
 from platewright.graph.graph import Factor
 from platewright.operation import Declined
 from platewright.recognition.exchangeable import Symmetry, find_symmetries
-from platewright.run.evidence.evidence import Evidence, error_of_log_mean, log_mean
+from platewright.run.evidence.evidence import Evidence, error_of_log_mean
 from platewright.run.samplers.block_conditional import BlockConditional
 from platewright.run.samplers.gibbs import Sampler
 from platewright.schemas.evidence import normalised

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from platewright.backends.kernels.enumeration import MOST_ASSIGNMENTS
+from platewright.backends.numpy.learning import DEFAULTS, Options
 from platewright.derive.planner import choose_plan
 from platewright.derive.plans import AnyPlan
 from platewright.errors import NotLearned, NotSolvable, PlatewrightError
@@ -59,6 +60,13 @@ class EvidenceFit(Result):
     """The Gibbs run behind the evidence, where there was one."""
     mode: Mapping[str, Array] = field(default_factory=dict)
     """The mode that Laplace's method was taken at."""
+    told: Options = DEFAULTS
+    """What the run was told, as the emitted program names it."""
+
+    @property
+    def options(self) -> Options:
+        """What the run was told, as the emitted program names it."""
+        return self.told
 
     @property
     def log_evidence(self) -> float:
@@ -209,7 +217,8 @@ def run_evidence(
         case "quadrature":
             return fitted(quadrature(plan, columns, sizes, **options))
         case "annealed":
-            return fitted(annealed(plan, columns, sizes, seed=seed, **options))
+            found, particles = annealed(plan, columns, sizes, seed=seed, **options)
+            return fitted(found, told=Options({**options, "seed": seed, "particles": particles}))
         case "laplace":
             found, mode = laplace(plan, columns, sizes, seed=seed, **options)
             return fitted(found, mode=mode)

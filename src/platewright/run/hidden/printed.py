@@ -17,6 +17,7 @@ import numpy as np
 from platewright.algebra.expression import Expression, Index
 from platewright.algebra.lazy import special
 from platewright.backends.layout import laid_out
+from platewright.backends.numpy.annealed import AnnealedEmitter
 from platewright.backends.numpy.collapsed import CollapsedEmitter
 from platewright.backends.numpy.em import EMEmitter
 from platewright.backends.numpy.family_text import family_name
@@ -30,6 +31,7 @@ from platewright.run.exact.native import _keys
 from platewright.run.execute import CARRIED, Statistics, loaded
 from platewright.schemas.collapsed import CollapsedPlan
 from platewright.schemas.em import EMPlan
+from platewright.schemas.evidence import EvidencePlan
 from platewright.schemas.few_rows import FewRows
 from platewright.schemas.gibbs import GibbsPlan
 from platewright.schemas.mean_field import MeanFieldPlan
@@ -134,6 +136,17 @@ def printed_gibbs(plan: GibbsPlan, held: frozenset[str] = frozenset()) -> Printe
 def _gibbs(plan: Same, held: frozenset[str]) -> Printed:
     emitter = GibbsEmitter(plan.thing, held=held)
     return load(emitter, emitter.sweeping(), emitter.tools, plan.thing.programs)
+
+
+def printed_annealed(plan: EvidencePlan) -> Printed:
+    """The functions of a particle on its way from the prior to the posterior."""
+    return _annealed(Same(plan))
+
+
+@lru_cache(maxsize=64)
+def _annealed(plan: Same) -> Printed:
+    emitter = AnnealedEmitter(plan.thing)
+    return load(emitter, emitter.weighing(), emitter.tools, emitter.plan.programs)
 
 
 def printed_collapsed(plan: CollapsedPlan, visited: Visited) -> Printed:

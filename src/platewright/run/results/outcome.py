@@ -270,15 +270,15 @@ class Outcome(Quantities):
         """The emitted program, standing alone, in a target language: "numpy" or "c".
 
         `brief` is the algorithm alone, for a paper or a lecture: without the tools that it calls, the table and the
-        command line. What a run was told are the defaults of the program. The first line of C that ran names compiler
-        and flags.
+        command line. What a run was told are the defaults of the program. The first line says what ran: after how many
+        iterations, in which backend, compiled by whom with which flags.
         """
         from platewright.backends.numpy.brief import algorithm_of
         from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
 
         gathered = "rows stand for" in self.backend
         source = plan_source(self.derivation, backend, self.options, gathered)
-        return self._signed(algorithm_of(source) if brief else source, backend)
+        return algorithm_of(source) if brief else self._signed(source, backend)
 
     @property
     def options(self) -> Options:
@@ -288,10 +288,11 @@ class Outcome(Quantities):
         return DEFAULTS
 
     def _signed(self, text: str, backend: str) -> str:
-        """C with a first line that says who compiled it."""
+        """The text with a first line that says what ran: algorithm, iterations, backend and compiler."""
         from platewright.backends.c.support import c_comment  # loads when somebody looks
+        from platewright.backends.naming import comment
 
-        return f"/* {c_comment(self.made_by)} */\n{text}" if backend == "c" and self.made_by else text
+        return f"/* {c_comment(self.how)} */\n{text}" if backend == "c" else f"# {comment(self.how)}\n{text}"
 
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
