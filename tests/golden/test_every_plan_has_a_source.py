@@ -18,10 +18,15 @@ from platewright.errors import NotSolvable
 ROOT = Path(__file__).parents[2]
 REGENERATE = runpy.run_path(str(ROOT / "examples" / "regenerate.py"))
 GALLERY: list[Path] = [*REGENERATE["gallery"](), *REGENERATE["latent_gallery"]()]
-GOALS = {"em": "map", "enumeration": "evidence", "quadrature": "evidence", "annealed": "evidence"}
+GOALS = {
+    "em": "map",
+    "enumeration": "evidence",
+    "quadrature": "evidence",
+    "annealed": "evidence",
+    "laplace": "evidence",
+}
 WITHOUT = {
     "chib": "the densities of conditionals at a point are not printed yet",
-    "laplace": "slopes of the whole joint and the climb are not printed yet",
 }
 WIDTH = 120
 

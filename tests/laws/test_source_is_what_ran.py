@@ -8,6 +8,7 @@ their defaults.
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from platewright.backends.numpy.annealed import AnnealedEmitter
 from platewright.backends.numpy.collapsed import CollapsedEmitter
 from platewright.backends.numpy.em import em_emitter
 from platewright.backends.numpy.gibbs import GibbsEmitter
+from platewright.backends.numpy.laplace import LaplaceEmitter
 from platewright.backends.numpy.mean_field import mean_field_emitter
 from platewright.errors import ImproperPosterior, NotSolvable, PlatewrightError, Unbounded
 from platewright.run.checks.simulating import small_data
@@ -73,11 +75,18 @@ def wanted_of(fit: Fit) -> dict[str, Any]:
     if isinstance(fit, MeanFieldFit):
         return {**fit.result.values, "lower_bound": fit.lower_bound}
     if isinstance(fit, EvidenceFit):
-        return {"log_evidence": fit.log_evidence, "error": fit.evidence.error}
+        found = {"log_evidence": fit.log_evidence, "error": fit.evidence.error, "modes": modes_of(fit)}
+        return {name: value for name, value in found.items() if value is not None}
     names = names_of(fit)
     if isinstance(fit, SampledFit):
         return {names(name): values for name, values in fit.chains.items()}
     return {**{names(name): value for name, value in fit.estimate.values.items()}, "log_joint": fit.log_joint}
+
+
+def modes_of(fit: EvidenceFit) -> int | None:
+    """How many modes are alike, as Laplace's method says."""
+    said = re.search(r"(\d+) modes that differ by labels", fit.evidence.detail)
+    return (int(said[1]) if said else 1) if fit.derivation.schema == "laplace" else None
 
 
 def names_of(fit: Fit) -> Any:
@@ -88,7 +97,7 @@ def names_of(fit: Fit) -> Any:
         sampler.module()
         return sampler.names
     if isinstance(fit, EvidenceFit):
-        weighing = AnnealedEmitter(fit.derivation)
+        weighing = (AnnealedEmitter if fit.derivation.schema == "annealed" else LaplaceEmitter)(fit.derivation)
         weighing.module()
         return weighing.names
     if isinstance(fit, MeanFieldFit):
@@ -163,23 +172,24 @@ def gallery_chains(folder: Path) -> Iterator[tuple[str, Fit]]:
 
 
 def gallery_weights(folder: Path) -> Iterator[tuple[str, Fit]]:
-    """The evidence of an example by annealed importance sampling, where its prior can be drawn from."""
+    """The evidence of an example by annealed importance sampling and by Laplace's method, where these take it."""
     space = runpy.run_path(str(folder / "model.py"))
-    try:
-        plan = space["m"].derive(known=space["known"], goal="evidence", by="annealed").plan
-    except NotSolvable:
-        return
-    values, sizes = small_data(plan.graph, seed=1)
-    columns = {name: value for name, value in values.items() if plan.graph.is_known(name)}
-    yield (
-        f"{folder.name} by annealed",
-        run_evidence(plan, columns, sizes, {}, 5, "numpy", {"particles": 3, "powers": 4}),
-    )
+    for by, told in {"annealed": {"particles": 3, "powers": 4}, "laplace": {"restarts": 2}}.items():
+        try:
+            plan = space["m"].derive(known=space["known"], goal="evidence", by=by).plan
+        except NotSolvable:
+            continue
+        values, sizes = small_data(plan.graph, seed=1)
+        columns = {name: value for name, value in values.items() if plan.graph.is_known(name)}
+        try:
+            yield f"{folder.name} by {by}", run_evidence(plan, columns, sizes, {}, 5, "numpy", told)
+        except PlatewrightError as error:
+            assert by == "laplace" and ("no Gaussian fits there" in str(error) or "no mode" in str(error)), folder
 
 
 def test_evidences_of_every_example(tmp_path: Path) -> None:
     fits = {name: fit for folder in GALLERY for name, fit in gallery_weights(folder)}
-    assert len(fits) > 20
+    assert len(fits) > 60
     check(fits, tmp_path)
 
 

@@ -19,6 +19,7 @@ from platewright.backends.numpy.em import numpy_em_source
 from platewright.backends.numpy.evidence import numpy_evidence_source
 from platewright.backends.numpy.exact_mode import numpy_mode_source
 from platewright.backends.numpy.gibbs import numpy_gibbs_source
+from platewright.backends.numpy.laplace import numpy_laplace_source
 from platewright.backends.numpy.learning import DEFAULTS, Options
 from platewright.backends.numpy.mean_field import numpy_mean_field_source
 from platewright.backends.numpy.points import numpy_points_source
@@ -85,10 +86,20 @@ def _in_numpy(plan: AnyPlan, options: Options, gathered: bool) -> str:
         case CollapsedPlan():
             return numpy_collapsed_source(plan, options)
         case EvidencePlan():
-            return numpy_annealed_source(plan, options) if plan.schema == "annealed" else numpy_evidence_source(plan)
+            return _evidence(plan, options)
         case QuadraturePlan():
             return numpy_points_source(plan)
     raise PlatewrightError(f"{plan.schema} has no standalone source")
+
+
+def _evidence(plan: EvidencePlan, options: Options) -> str:
+    """The method of the plan."""
+    match plan.schema:
+        case "annealed":
+            return numpy_annealed_source(plan, options)
+        case "laplace":
+            return numpy_laplace_source(plan, options)
+    return numpy_evidence_source(plan)
 
 
 def _in_c(plan: AnyPlan) -> str:

@@ -12,18 +12,21 @@ carry a power, which is one more known number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from platewright.algebra.build import multiply
+from platewright.algebra.build import add, multiply
+from platewright.algebra.differentiate import differentiate
 from platewright.algebra.domain import UNIT
-from platewright.algebra.expression import Reference, sums_within
+from platewright.algebra.expression import Index, Reference, sums_within
 from platewright.elimination.stepping import graph_of, state_of, steps_of
 from platewright.elimination.tables import summed_out
+from platewright.errors import ModelError
 from platewright.graph.graph import Factor, Graph
 from platewright.language.variable import Variable
 from platewright.operation import Declined, Step
 from platewright.operations.split_partly_known import seen_name
+from platewright.program.derivatives import Slope
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Goal, Plan
 from platewright.schemas.exact import normalisers, plan_exact, prepare
@@ -51,6 +54,8 @@ class EvidencePlan:
     complete: Plan | None = None
     gibbs: GibbsPlan | None = None
     objective: tuple[Factor, ...] = ()
+    slopes: tuple[Slope, ...] = ()
+    """The derivative of the objective by each element of an unknown."""
     steps: tuple[Step, ...] = ()
     barren: tuple[str, ...] = ()
     declined: tuple[Declined, ...] = ()
@@ -190,6 +195,9 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     done = summed_out(state_of(now), hidden)
     if isinstance(done, Declined):
         return Declined(name, done.reason)
+    slopes = slopes_of_all((*done.factors, *minus), [now.nodes[variable] for variable in rest])
+    if isinstance(slopes, Declined):
+        return slopes
     steps = [*prepared.steps, *steps_of(done)]
     if rest:
         about = "about, for the integrand is taken as a Gaussian around its mode"
@@ -209,10 +217,23 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         (*now.factors, *minus),
         tuple(hidden),
         objective=(*done.factors, *minus),
+        slopes=slopes,
         steps=tuple(steps),
         barren=prepared.barren,
         proper=proper,
     )
+
+
+def slopes_of_all(factors: Sequence[Factor], nodes: Sequence[Variable]) -> tuple[Slope, ...] | Declined:
+    """The derivative of a log joint by each element of some unknowns."""
+    whole, found = add(*(factor.summed for factor in factors)), []
+    for node in nodes:
+        at = tuple(Index(f"{axis.name}@{k}", axis.plate) for k, axis in enumerate(node.axes))
+        try:
+            found.append(Slope(node.name, at, at, differentiate(whole, Reference(node.name, at))))
+        except ModelError as refusal:
+            return Declined("laplace", str(refusal).splitlines()[0])
+    return tuple(found)
 
 
 def tempered(graph: Graph) -> Graph:

@@ -25,6 +25,8 @@ class Options:
     numbers: Mapping[str, float] = field(default_factory=dict)
     initial: Mapping[str, Array] = field(default_factory=dict)
     visited: Visited = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """How many elements plates had: what depends on that alone is written out."""
 
 
 DEFAULTS = Options()

@@ -221,7 +221,7 @@ def run_evidence(
             return fitted(found, told=Options({**options, "seed": seed, "particles": particles}))
         case "laplace":
             found, mode = laplace(plan, columns, sizes, seed=seed, **options)
-            return fitted(found, mode=mode)
+            return fitted(found, mode=mode, told=Options({**options, "seed": seed}, sizes=sizes))
     assert plan.gibbs is not None
     chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, checkpoint=checkpoint, **options)
     if ran.interrupted:  # half a run has no ordinates yet; with a checkpoint it goes on

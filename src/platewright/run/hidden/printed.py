@@ -23,6 +23,7 @@ from platewright.backends.numpy.em import EMEmitter
 from platewright.backends.numpy.family_text import family_name
 from platewright.backends.numpy.gibbs import GibbsEmitter
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
+from platewright.backends.numpy.laplace import LaplaceEmitter
 from platewright.backends.numpy.learning import Options, Visited
 from platewright.backends.numpy.mean_field import MeanFieldEmitter
 from platewright.family import Array
@@ -147,6 +148,17 @@ def printed_annealed(plan: EvidencePlan) -> Printed:
 def _annealed(plan: Same) -> Printed:
     emitter = AnnealedEmitter(plan.thing)
     return load(emitter, emitter.weighing(), emitter.tools, emitter.plan.programs)
+
+
+def printed_laplace(plan: EvidencePlan, sizes: Mapping[str, int]) -> Printed:
+    """The objective of Laplace's method, where climbs start, and the labels that may be exchanged."""
+    return _laplace(Same(plan), tuple(sizes.items()))
+
+
+@lru_cache(maxsize=64)
+def _laplace(plan: Same, sizes: tuple[tuple[str, int], ...]) -> Printed:
+    emitter = LaplaceEmitter(plan.thing, Options(sizes=dict(sizes)))
+    return load(emitter, emitter.climbing(), emitter.tools, ())
 
 
 def printed_collapsed(plan: CollapsedPlan, visited: Visited) -> Printed:
