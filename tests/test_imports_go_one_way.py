@@ -141,6 +141,6 @@ def test_a_downward_import_is_fine(text: str) -> None:
 
 
 def test_emitters_of_plans_are_loaded_when_somebody_looks() -> None:
-    code = "import sys, platewright; print('platewright.backends.plan_source' in sys.modules)"
+    code = "import sys, platewright; print('platewright.run.plan_source' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert said.stdout.strip() == "False", said.stderr

@@ -107,7 +107,7 @@ def draw(given: argparse.Namespace) -> int:
 
 def emit(given: argparse.Namespace) -> int:
     """The source."""
-    from platewright.backends.plan_source import runs_alone  # all emitters: loaded when somebody looks
+    from platewright.run.plan_source import runs_alone  # all emitters: loaded when somebody looks
 
     derived = _derived(given)
     source = derived.source(given.backend, given.brief)

@@ -20,9 +20,9 @@ from backends.running import running
 from platewright.backends.kernels.trials import LEAST_WARM_UP
 from platewright.backends.numpy.collapsed import CollapsedEmitter
 from platewright.backends.numpy.gibbs import GibbsEmitter
-from platewright.backends.plan_source import plan_source
 from platewright.errors import NotSolvable, PlatewrightError
 from platewright.run.checks.simulating import small_data
+from platewright.run.plan_source import plan_source
 from platewright.run.samplers import collapsed_fit
 from platewright.run.samplers.sampling import run_gibbs
 

@@ -29,6 +29,7 @@ from platewright.operations.split_partly_known import seen_name
 from platewright.program.derivatives import Slope
 from platewright.recognition.exchangeable import find_symmetries
 from platewright.schema import Goal, Plan
+from platewright.schemas.blocks import CoordinateBlock
 from platewright.schemas.exact import normalisers, plan_exact, prepare
 from platewright.schemas.gibbs import ChainBlock, ExactBlock, GibbsPlan, plan_gibbs
 from platewright.schemas.iterated_steps import by_numbers, steps_at_points
@@ -56,6 +57,8 @@ class EvidencePlan:
     objective: tuple[Factor, ...] = ()
     slopes: tuple[Slope, ...] = ()
     """The derivative of the objective by each element of an unknown."""
+    climbed: GibbsPlan | None = None
+    """The unknowns of the objective as one block, whose density is climbed."""
     steps: tuple[Step, ...] = ()
     barren: tuple[str, ...] = ()
     declined: tuple[Declined, ...] = ()
@@ -195,7 +198,8 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
     done = summed_out(state_of(now), hidden)
     if isinstance(done, Declined):
         return Declined(name, done.reason)
-    slopes = slopes_of_all((*done.factors, *minus), [now.nodes[variable] for variable in rest])
+    whole = (*done.factors, *minus)
+    slopes = slopes_of_all(whole, [now.nodes[variable] for variable in rest])
     if isinstance(slopes, Declined):
         return slopes
     steps = [*prepared.steps, *steps_of(done)]
@@ -216,8 +220,9 @@ def plan_laplace(graph: Graph, goal: Goal) -> EvidencePlan | Declined:
         f"a Gaussian around the mode of {', '.join(rest) or 'nothing'}{summed}",
         (*now.factors, *minus),
         tuple(hidden),
-        objective=(*done.factors, *minus),
+        objective=whole,
         slopes=slopes,
+        climbed=GibbsPlan(graph, "posterior", (CoordinateBlock(tuple(rest), whole, name),), (), whole),
         steps=tuple(steps),
         barren=prepared.barren,
         proper=proper,

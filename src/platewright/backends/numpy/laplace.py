@@ -14,9 +14,7 @@ from platewright.backends.numpy.possible_start import PossibleStart
 from platewright.graph.fixed_sizes import fixed_sizes
 from platewright.graph.graph import topological
 from platewright.recognition import exchangeable
-from platewright.schemas.blocks import CoordinateBlock
 from platewright.schemas.evidence import EvidencePlan
-from platewright.schemas.gibbs import GibbsPlan
 
 TOOLS = (laplace_support, laplace, density, coordinates, exchangeable, gibbs_support)
 OWN = ("objective", "symmetries", "restarts", "starts", "modes")
@@ -31,11 +29,9 @@ class LaplaceEmitter(GibbsEmitter):
     """Prints the objective as the one block of a sampler is printed."""
 
     def __init__(self, plan: EvidencePlan, options: Options = DEFAULTS) -> None:
+        assert plan.climbed is not None
         self.whole = plan
-        wanted = tuple(name for name in plan.unknown if name not in plan.hidden)
-        block = CoordinateBlock(wanted, plan.objective, plan.summary)
-        one = GibbsPlan(plan.graph, "posterior", (block,), (), plan.objective)
-        super().__init__(one, options, (), (*OWN, *names_of(TOOLS)))
+        super().__init__(plan.climbed, options, (), (*OWN, *names_of(TOOLS)))
         self.tools = TOOLS
 
     def climbing(self) -> list[str]:

@@ -29,7 +29,7 @@ from platewright.run.hidden.em_fit import Point
 from platewright.run.results.outcome import DRAWS_OF_PARAMETERS, Written, one_chain
 from platewright.run.results.quantity import Numbers
 from platewright.run.results.result import Result
-from platewright.run.results.writing import collapsed
+from platewright.run.results.writing import collapsed, options_to_write
 from platewright.run.samplers.sampled import Sampled, Summed, one_after_another
 from platewright.run.samplers.sampling import SampledFit, run_gibbs
 from platewright.schemas.evidence import EvidencePlan
@@ -66,7 +66,7 @@ class EvidenceFit(Result):
     @property
     def options(self) -> Options:
         """What the run was told, as the emitted program names it."""
-        return self.told
+        return replace(self.told, sizes=self.sizes)
 
     @property
     def log_evidence(self) -> float:
@@ -136,7 +136,8 @@ class EvidenceFit(Result):
         if self.found.error is not None:
             found["error"] = np.array(self.found.error)
         chains = {} if self.sampled is None else self.sampled.chains
-        groups = {"chains": chains, "mode": self.mode, "evidence": found, "columns": self.columns}
+        told = options_to_write(self.told)["options"]
+        groups = {"chains": chains, "mode": self.mode, "evidence": found, "columns": self.columns, "options": told}
         return collapsed(self, groups, self.found.detail)
 
     def __getitem__(self, name: str) -> Sampled | Summed | Point:
@@ -221,7 +222,7 @@ def run_evidence(
             return fitted(found, told=Options({**options, "seed": seed, "particles": particles}))
         case "laplace":
             found, mode = laplace(plan, columns, sizes, seed=seed, **options)
-            return fitted(found, mode=mode, told=Options({**options, "seed": seed}, sizes=sizes))
+            return fitted(found, mode=mode, told=Options({**options, "seed": seed}))
     assert plan.gibbs is not None
     chains, ran = run_gibbs(plan.gibbs, columns, sizes, seed=seed, backend=backend, checkpoint=checkpoint, **options)
     if ran.interrupted:  # half a run has no ordinates yet; with a checkpoint it goes on

@@ -54,7 +54,7 @@ def program_stage(plan: AnyPlan, backend: str) -> Shown:
 
 def source_stage(plan: AnyPlan, backend: str) -> Shown:
     """The emitted program."""
-    from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
+    from platewright.run.plan_source import plan_source  # all emitters: loaded when somebody looks
 
     source = plan_source(plan, backend)
     return source.rstrip("\n"), {"backend": backend, "source": source}

@@ -38,6 +38,7 @@ MOST_ELEMENTS = 2**40
 COUNT = Expected((), "whole", lower=0, upper=LARGEST_WHOLE)
 OPTIONS = {
     **dict.fromkeys(("seed=", "restarts=", "iterations=", "chains=", "draws=", "warm_up=", "thin="), COUNT),
+    **dict.fromkeys(("particles=", "powers=", "sweeps="), COUNT),
     "tolerance=": Expected(()),
 }
 """What an iterated run was told, under names that no variable has."""

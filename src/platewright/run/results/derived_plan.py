@@ -43,7 +43,7 @@ class DerivedPlan:
     def source(self, backend: str = "numpy", brief: bool = False) -> str:
         """Standalone source in a target language; `brief` is the algorithm alone, without the tools that it calls."""
         from platewright.backends.numpy.brief import algorithm_of
-        from platewright.backends.plan_source import plan_source  # loaded when somebody looks, as all below
+        from platewright.run.plan_source import plan_source  # loaded when somebody looks, as all below
 
         source = plan_source(self.plan, backend)
         return algorithm_of(source) if brief else source

@@ -274,7 +274,7 @@ class Outcome(Quantities):
         iterations, in which backend, compiled by whom with which flags.
         """
         from platewright.backends.numpy.brief import algorithm_of
-        from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
+        from platewright.run.plan_source import plan_source  # all emitters: loaded when somebody looks
 
         gathered = "rows stand for" in self.backend
         source = plan_source(self.derivation, backend, self.options, gathered)

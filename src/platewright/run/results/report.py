@@ -157,7 +157,7 @@ def _posterior(fit: Outcome) -> _Made:
 
 
 def _program(plan: AnyPlan) -> _Made:
-    from platewright.backends.plan_source import plan_source  # all emitters: loaded when somebody looks
+    from platewright.run.plan_source import plan_source  # all emitters: loaded when somebody looks
 
     text = "The NumPy source, and the derivation for a paper."
     more = [*folded_html("NumPy source", plan_source(plan)), *folded_html("LaTeX", plan_latex(plan))]

@@ -77,7 +77,8 @@ def read_collapsed(archive: zipfile.ZipFile, data: Mapping[str, Any], where: str
         if plan.gibbs is None:
             raise FormatError(f"draws, which {plan.schema} does not make", where=where)
         sampled = SampledFit(plan.gibbs, columns, sizes, chains, **{**rest, "seconds": None})
-    return EvidenceFit(plan, columns, sizes, found, sampled, arrays["mode"], **rest)
+    ran_with = admitted_options(plan.graph, arrays, sizes)
+    return EvidenceFit(plan, columns, sizes, found, sampled, arrays["mode"], ran_with, **rest)
 
 
 def _same_plan(graph: Graph, written: Mapping[str, Any], where: str) -> CollapsedPlan | EvidencePlan:

@@ -56,6 +56,15 @@ class CollapsedFit(SampledFit):
     """`log p(data, hidden variables)` of every draw, by chain: what to watch for convergence."""
 
     @property
+    def options(self) -> Options:
+        """What the run was told, and in which order elements were visited."""
+        data = CollapsedData(self.derivation, self.columns, self.sizes)
+        try:
+            return replace(self.told, visited=visiting_order(data, emitted(data)))
+        except Unprintable:  # in the order in which they come
+            return self.told
+
+    @property
     def how(self) -> str:
         """One line: which algorithm ran."""
         why = f": {self.why}" if self.why else ""
@@ -285,8 +294,7 @@ def run_collapsed(
     made_by = sampler.made_by if isinstance(sampler, NativeCollapsed) else ""
     run = _gathered(plan, found, used, cut, made_by)
     begun = checked_initial(plan.graph, plan.hidden, sizes, initial or {})
-    told = ran_with(begun, run.chains, run.sums, seed=seed, warm_up=warm_up, thin=thin)
-    return replace(run, told=replace(told, visited=sampler.visited))
+    return replace(run, told=ran_with(begun, run.chains, run.sums, seed=seed, warm_up=warm_up, thin=thin))
 
 
 def _wanted(
