@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from platewright.backends.kernels.density import Density
 from platewright.backends.kernels.laplace import highest, modes_alike, volume_about
 from platewright.family import Array
-from platewright.recognition.exchangeable import Symmetry
 
 Data = Mapping[str, Array]
 Sizes = Mapping[str, int]
@@ -35,6 +35,6 @@ def start(data: Data, size: Sizes, generator: np.random.Generator) -> Data:
     raise NotImplementedError
 
 
-def symmetries() -> list[Symmetry]:
+def symmetries() -> list[Any]:
     """Stands in for the labels that may be exchanged, which the emitter writes."""
     raise NotImplementedError
