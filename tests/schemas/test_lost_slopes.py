@@ -73,3 +73,18 @@ def test_a_state_that_no_path_leads_out_of_is_refused() -> None:
     check_slopes({("x",): density(-0.3)}, here)
     with pytest.raises(LostSlope, match="`y` has no finite slope, and would stay"):
         check_slopes({("x",): density(-0.3), ("y",): density(np.nan)}, here)
+
+
+def test_an_unknown_zero_in_a_logarithm_leaves_the_path_its_slope() -> None:
+    """Animals that are not there are not seen: 0 log 0, whatever the distance at which they are not."""
+    m = pw.Model("transect")
+    row = m.plate("row")
+    m.theta = pw.Uniform(0, 10)
+    m.share = pw.Beta(1, 1)
+    m.there = pw.Bernoulli(m.share, plates=row)
+    m.distance = pw.Uniform(0, 4, plates=row)
+    m.seen = pw.Bernoulli(m.there * pw.exp(-((m.distance / m.theta) ** 2)), plates=row)
+    data = {"distance": [0.5, 1.5, None, None, None, 2.0], "seen": [1, 1, 0, 0, 0, 1]}
+    for backend in ("numpy", "c"):
+        fit = m.learn(data, by="gibbs", backend=backend, chains=2, draws=20, warm_up=30)
+        assert "Hamiltonian" in fit.how and "slopes are not finite" not in fit.how, fit.how

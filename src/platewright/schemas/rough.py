@@ -12,10 +12,12 @@ along the orbit on which their product stays.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import inf, prod
 
 from platewright.algebra.domain import REAL
 from platewright.algebra.expression import Lag, Reference, bound, walk
+from platewright.algebra.zero_times_log import zero_wins
 from platewright.graph.graph import Factor, Graph, topological
 from platewright.operation import Declined
 from platewright.program.derivatives import Scaled, Slope
@@ -121,6 +123,7 @@ def _scales(graph: Graph, factors: Sequence[Factor], scalable: Collection[str]) 
 
 
 def _block(graph: Graph, every: Sequence[Factor], group: Sequence[str], reasons: Mapping[str, str]) -> Block:
+    every = _safe(graph, every)
     factors = touching(every, group)
     why = "; ".join(dict.fromkeys(reasons[name] for name in group))
     if len(group) == 1 and meets_itself(graph, factors, group[0]) is None:
@@ -183,10 +186,19 @@ def _refusal(graph: Graph, factors: Sequence[Factor], name: str) -> str | None:
 
 
 def _alone(graph: Graph, every: Sequence[Factor], name: str, why: str) -> Block:
-    factors = touching(every, (name,))
+    factors = _safe(graph, touching(every, (name,)))
     if meets_itself(graph, factors, name) is None:
         return SliceBlock((name,), factors, why)
     return CoordinateBlock((name,), factors, why)
+
+
+def _safe(graph: Graph, factors: Sequence[Factor]) -> tuple[Factor, ...]:
+    """The factors where an unknown that is zero, such as an animal that is not there, may stand in a logarithm."""
+
+    def is_open(part: Reference) -> bool:
+        return part.name in graph.unknown and graph.nodes[part.name].domain.is_discrete
+
+    return tuple(replace(factor, expression=zero_wins(factor.expression, is_open)) for factor in factors)
 
 
 def touching(factors: Sequence[Factor], group: Sequence[str]) -> tuple[Factor, ...]:
