@@ -70,6 +70,11 @@ class CollapsedFit(SampledFit):
         why = f": {self.why}" if self.why else ""
         return f"{self.derivation.schema}: {self.derivation.summary} ({self.ran_by}{why})"
 
+    @property
+    def _sides(self) -> list[str]:
+        """A collapsed chain makes no jumps."""
+        return []
+
     @cached_property
     def evidence(self) -> Evidence:
         """There is none."""

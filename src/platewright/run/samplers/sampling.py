@@ -181,7 +181,12 @@ class SampledFit(Result):
     def notes(self) -> tuple[str, ...]:
         """Labels that could be swapped, and what the chains say against their numbers."""
         labels = about_labels(self.symmetries, relabelled(self))
-        return (*labels, *about_sides(self.derivation.blocks), *about_chains(self))
+        return (*labels, *self._sides, *about_chains(self))
+
+    @property
+    def _sides(self) -> list[str]:
+        """What priors alone tell: signs, and which element is which."""
+        return about_sides(self.derivation.blocks)
 
     def parameters(self) -> dict[str, Array]:
         """The draws of all chains, under the labels that they had."""
