@@ -213,12 +213,12 @@ def test_an_option_that_nobody_takes_is_refused() -> None:
 
 
 def test_a_schema_that_declined_is_not_advised() -> None:
-    m = pw.Model("units")
-    row, seen, unit = m.plate("row"), m.plate("seen", 3), m.plate("unit", 2)
-    m.x = pw.Undirected(levels=2, plates=(row, seen))
-    m.y = pw.Undirected(levels=2, plates=(row, unit))
-    m.w = pw.Normal(0, sd=1.0, plates=(seen, unit))
-    m.potential("tie", m.w * m.x * m.y)
+    m = pw.Model("edges")
+    edge, site = m.plate("edge"), m.plate("site", 4)
+    m.a, m.b = pw.Input(plates=edge, levels=site), pw.Input(plates=edge, levels=site)
+    m.x = pw.Undirected(levels=2, plates=site)
+    m.w = pw.Normal(0, sd=1.0)
+    m.potential("tie", m.w * m.x[m.a] * m.x[m.b])
     with pytest.raises(NotSolvable, match="gibbs declined") as caught:
         m.derive(known=["x"])
     assert "try by=" not in str(caught.value)

@@ -77,11 +77,6 @@ NAMES: dict[str, Bad] = {
     "a model without a name": (lambda m: pw.Model(3), ModelError, ("3",)),
     "a variable of another model": (put("y", lambda m: pw.Normal(other().far[0], sd=1)), UnknownName, ("`far`", "y")),
     "a namesake in another model": (put("y", lambda m: pw.Normal(other().mu, sd=1)), PlateError, ("`mu`", "y")),
-    "the past of nobody": (
-        put("y", lambda m: pw.Normal(m.lag("nobody"), sd=1, start=0.0, plates=m.plates["step"])),
-        UnknownName,
-        ("`nobody`", "definition of y"),
-    ),
 }
 
 PLATES: dict[str, Bad] = {
@@ -235,7 +230,11 @@ PARAMETERS: dict[str, Bad] = {
     "not a number inside": (put("y", lambda m: pw.Normal(m.mu[0] + np.nan, sd=1)), ParameterError, ("nan in", "y")),
     "infinity inside": (put("y", lambda m: pw.Normal(m.mu[0] * np.inf, sd=1)), ParameterError, ("inf in", "of y")),
     "infinity in a function": (put("y", lambda m: m.mu[0] ** np.inf), ParameterError, ("inf in", "of y")),
-    "a function of itself": (put("y", lambda m: m.s + m.lag("y")), CycleError, ("`y`", "previous element", "Input")),
+    "a function of itself": (
+        put("y", lambda m: m.s + m.lag("y")),
+        CycleError,
+        ("`y`", "previous element", "Recursion"),
+    ),
     "infinity in a potential": (lambda m: m.potential("f", np.inf * m.u), ParameterError, ("inf in", "of f")),
     "an exponential too large": (lambda m: pw.exp(1000.0), ParameterError, ("exp(1000)", "finite")),
     "the cosine of infinity": (lambda m: pw.cos(np.inf), ParameterError, ("cos(inf)", "finite")),
@@ -424,3 +423,11 @@ def test_numpy_integers_are_sizes_and_single_variables_are_lists() -> None:
 def test_python_questions_to_expressions_are_answered_with_advice(act: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match=r"pw\."):
         act(small().x)
+
+
+def test_the_past_of_nobody_is_refused_when_the_model_is_read() -> None:
+    m = pw.Model("past")
+    m.y = pw.Normal(m.lag("nobody"), sd=1, start=0.0, plates=m.plate("step", ordered=True))  # it might come later
+    with pytest.raises(UnknownName, match="`nobody`") as caught:
+        m.derive(known=["y"])
+    assert "m.lag in y" in str(caught.value)

@@ -257,7 +257,7 @@ class Model:
                     raise CycleError(
                         f"`{name}` is a function of its own previous element",
                         where=f"definition of {name}",
-                        expected=f"pw.Recursion({written}, start=..., plates=...), whose first element is `start`",
+                        expected="pw.Recursion(value, start=..., plates=...), whose first element is `start`",
                     )
                 axes = self._axes_of(written)
                 definition = align(name, written, axes, (), self._plates)
