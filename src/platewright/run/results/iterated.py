@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -82,12 +81,10 @@ class Iterated(Result):
 
     def functions_of(self, drawn: Mapping[str, Array], count: int) -> dict[str, Array]:
         """Draws of the functions that the model names, as far as they need no hidden variable."""
-        graph, able = self.derivation.graph, set(self.functions)
-        nodes = {n: v for n, v in graph.nodes.items() if v.kind != "deterministic" or n in able or graph.is_known(n)}
         environment = Environment(self.columns, self.sizes)
         generator = np.random.default_rng(self.seed)
-        found = extended(replace(graph, nodes=nodes), (), environment, drawn, count, generator)
-        return {name: values for name, values in found.items() if name not in drawn}
+        found = extended(self.derivation.graph, (), environment, drawn, count, generator)
+        return {name: values for name, values in found.items() if name in self.functions and name not in drawn}
 
     def _hidden_mean(self, name: str) -> Array | None:
         """The mean of a hidden Gaussian: that of its points, over the classes that it depends on."""
