@@ -47,7 +47,7 @@ def test_a_failing_model_can_be_pasted() -> None:
 
 
 DEFECTS: dict[str, dict[str, object]] = {
-    "another order": {"SCHEMAS": planner.SCHEMAS[::-1]},
+    "another order": {"AUTOMATIC": {goal: names[::-1] for goal, names in planner.AUTOMATIC.items()}},
     "no closed forms": {"AUTOMATIC": {**planner.AUTOMATIC, "posterior": ("quadrature", "gibbs")}},
     "no lists of classes": {
         "AUTOMATIC": {**planner.AUTOMATIC, "evidence": ("exact", "quadrature", "chib", "annealed")}
