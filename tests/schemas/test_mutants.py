@@ -24,6 +24,7 @@ from platewright.backends.kernels import (
 from platewright.backends.kernels import hidden_chain as chains
 from platewright.backends.numpy import mean_field_support, movers
 from platewright.backends.numpy.em import EMEmitter
+from platewright.backends.numpy.gibbs import GibbsEmitter
 from platewright.backends.numpy.hidden_steps import HiddenEmitter
 from platewright.backends.numpy.mean_field import MeanFieldEmitter
 from platewright.errors import PlatewrightError
@@ -147,15 +148,8 @@ MUTANTS: tuple[Mutant, ...] = (
     mutant("the normaliser of a prior is forgotten", integrated._terms,
            "if names(term) & set(others)", "if not names(term)", partial(ratio, "shares_of_groups")),
     # the sweep
-    mutant("all blocks move at once", Sampler.sweep,
-           "for number in range(len(self.plan.blocks)):",
-           "old = dict(self.values)\n"
-           "        new = {}\n"
-           "        for number in [*range(len(self.plan.blocks)), None]:\n"
-           "            new |= {n: v for n, v in self.values.items() if v is not old[n]}\n"
-           "            self.values = dict(old) if number is not None else {**old, **new}\n"
-           "            if number is None:\n"
-           "                continue",
+    mutant("all blocks move at once", GibbsEmitter.sweep, "**values}}, size, generator)",
+           "**(first := dict(values) if {number} == 0 else first)}}, size, generator)",
            partial(joint, "known_variance")),
     mutant("counts are not updated", Sampler.sweep, "values = self.printed.named(self.values)",
            "values = self.__dict__.setdefault('first', self.printed.named(self.values))",
