@@ -27,6 +27,14 @@ def ctrl_c(after: float) -> Iterator[None]:
         timer.cancel()
 
 
+@pytest.fixture(autouse=True)
+def as_in_a_terminal() -> Iterator[None]:
+    """Whoever runs the tests in the background may have told them not to hear Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 TABLE = categories(200, 10)
 HOLED = {name: np.where(np.arange(200) % 7 == 0, np.nan, column) for name, column in TABLE.items()}
 FAMILY = pw.Structures(TABLE)
